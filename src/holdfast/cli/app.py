@@ -1,0 +1,149 @@
+"""`holdfast`: the table of commands, and how a failure of any of them is told.
+
+A command's module is imported when the command is used, so that `holdfast --help` stays fast. Exit codes: 0 done,
+1 a negative answer (the tool call ended in an error), 2 wrong usage or a failure of the system, 130 interrupted.
+stdout carries data; everything said to a person goes to stderr.
+"""
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from holdfast.errors import HoldfastError, UsageError
+from holdfast.version import __version__
+
+__all__ = ["COMMANDS", "cli", "main"]
+
+# name: what it is for. The command is the object `command` of the module `holdfast.cli.<name>`.
+COMMANDS = {
+    "serve": "Serve a server written in Python to one MCP client, on stdin and stdout.",
+    "tools": "List the tools of a server, with their arguments.",
+    "call": "Call one tool and print its result.",
+    "contract": "Write down what a server promises.",
+    "events": "Read the event log of a server.",
+    "new": "Write a small server project that runs at once.",
+}
+
+_DEBUG = "HOLDFAST_DEBUG"
+
+
+class _LazyGroup(click.Group):
+    """A group that imports a command's module only when the command is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"holdfast.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=_LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, message="holdfast %(version)s")
+@click.option("--debug", is_flag=True, expose_value=False,
+              help=f"Show the whole traceback of an error. [env: {_DEBUG}=1]")  # fmt: skip
+def cli() -> None:
+    """MCP servers that survive crashes, with tool contracts that do not drift.
+
+    \b
+    Examples:
+      holdfast new inventory              a server project that runs at once
+      holdfast tools inventory.py         what its tools are
+      holdfast call inventory.py lookup sku=A-1
+      holdfast serve inventory.py         for an MCP client, on stdin and stdout
+    """
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code."""
+    _repair_standard_streams()
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if "_HOLDFAST_COMPLETE" in os.environ:  # a shell asks for completions
+        cli.main(arguments, prog_name="holdfast")
+    # `--debug` counts wherever it stands before a `--`, also where parsing never got as far as to see it.
+    own = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    debug = "--debug" in own or os.environ.get(_DEBUG, "") not in {"", "0"}
+    try:
+        code = _run([word for word in own if word != "--debug"] + arguments[len(own) :])
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_stdout()
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:  # noqa: BLE001 - whatever it is, a person reads one line about it
+        if debug:
+            import traceback
+
+            traceback.print_exception(error)
+        return _tell(error)
+    return code
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        with cli.make_context("holdfast", arguments) as ctx:
+            code: int | None = cli.invoke(ctx)
+            return code or 0
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help(), err=True)
+        return 2
+
+
+def _tell(error: Exception) -> int:
+    """One line for the cause and, where there is one, a line for the remedy."""
+    message, remedy = str(error), ""
+    if isinstance(error, UsageError):
+        message, remedy = error.message, error.remedy
+    elif isinstance(error, click.UsageError):
+        message = error.format_message()
+        remedy = f"{error.ctx.command_path} --help" if error.ctx else "holdfast --help"
+    elif isinstance(error, click.ClickException):
+        message = error.format_message()
+    elif isinstance(error, OSError):
+        message = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
+    elif not isinstance(error, HoldfastError):
+        message = f"unexpected {type(error).__name__}: {error}"
+        remedy = "the same command with --debug shows where; please report it"
+    print(f"holdfast: {_one_line(message)}", file=sys.stderr)
+    if remedy:
+        print(f"  try: {_one_line(remedy)}", file=sys.stderr)
+    return 2
+
+
+def _one_line(text: str) -> str:
+    return "".join(character if character.isprintable() else "?" for character in " ".join(text.split()))
+
+
+def _repair_standard_streams() -> None:
+    """Whoever started us may have closed some; nothing else must ever get their numbers, or be printed to."""
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is this one
+            setattr(sys, name, os.fdopen(descriptor, "r" if descriptor == 0 else "w", closefd=False))
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # what a terminal cannot show is no reason to fail
+
+
+def _discard_stdout() -> None:
+    """Whoever read our output has left; the interpreter's last flush must not complain about it."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    os.close(null)

@@ -1,0 +1,136 @@
+"""From the words behind a tool's name to the arguments of its call.
+
+    '{"sku": "A-1"}'   a JSON object        -        a JSON object from stdin
+    @file.json         one from a file      key=value, key:=JSON
+
+The type of `key=value` comes from the tool's input schema. A text that does not fit the type is passed on as it
+is: the server then lists everything that is wrong at once, in its own words.
+"""
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from holdfast.errors import UsageError, WireError
+from holdfast.wire.codec import decode
+
+__all__ = ["read_arguments"]
+
+_FORMS = "write key=value, key:=JSON, one '{...}', @file or - for stdin"
+_INTEGER = re.compile(r"-?[0-9]{1,4000}")
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+_WORDS = {"true": True, "false": False}
+
+
+def read_arguments(words: Sequence[str], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments that the words stand for; UsageError where they stand for nothing."""
+    if len(words) == 1 and (words[0] == "-" or words[0][:1] in {"{", "@"}):
+        return _document(words[0])
+    arguments: dict[str, Any] = {}
+    for word in words:
+        key, equals, text = word.partition("=")
+        forced = key.endswith(":")
+        key = key.removesuffix(":")
+        if not equals or not key:
+            raise UsageError(f"the argument {word!r} is not understood", remedy=_FORMS)
+        if key in arguments:
+            raise UsageError(f"the argument {key!r} is given twice", remedy=f"give a list as {key}:='[...]'")
+        arguments[key] = _json(text, key) if forced else _typed(text, key, schema)
+    return arguments
+
+
+def _document(word: str) -> dict[str, Any]:
+    if word == "-":
+        place, raw = "stdin", sys.stdin.buffer.read()
+    elif word.startswith("@"):
+        place = word[1:]
+        try:
+            raw = Path(place).read_bytes()
+        except (OSError, ValueError) as error:
+            raise UsageError(
+                f"the arguments cannot be read from {place!r}: {error}", remedy="check the path"
+            ) from error
+    else:
+        place, raw = "the arguments", word.encode(errors="surrogateescape")
+    try:
+        value = decode(raw.strip())
+    except WireError as error:
+        raise UsageError(f"{place}: {error.message}", remedy="quote the JSON for the shell: '{...}'") from error
+    if not isinstance(value, dict):
+        raise UsageError(f"{place} must be a JSON object, not {_name(value)}", remedy=_FORMS)
+    return value
+
+
+def _typed(text: str, key: str, schema: Mapping[str, Any]) -> Any:
+    kinds = _kinds(_property(schema, key), schema)
+    if not kinds or "string" in kinds:
+        return text
+    if text == "null" and "null" in kinds:
+        return None
+    if "boolean" in kinds and text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    if kinds & {"integer", "number"} and _INTEGER.fullmatch(text):
+        return int(text)
+    if "number" in kinds and _NUMBER.fullmatch(text):
+        return float(text)
+    if kinds & {"array", "object"}:
+        return _json(text, key)
+    return text
+
+
+def _json(text: str, key: str) -> Any:
+    try:
+        return decode(text.encode(errors="surrogateescape"))
+    except WireError as error:
+        raise UsageError(
+            f"{key} takes JSON: {error.message}", remedy=f"quote it for the shell: {key}:='[1, 2]'"
+        ) from error
+
+
+def _property(schema: Mapping[str, Any], key: str) -> Any:
+    properties = schema.get("properties")
+    return properties.get(key) if isinstance(properties, dict) else None
+
+
+def _kinds(schema: Any, root: Mapping[str, Any]) -> set[str]:
+    """The JSON types that a value may have; empty when the schema does not say."""
+    kinds: set[str] = set()
+    seen: set[int] = set()  # a schema may refer to itself
+    pending = [schema]
+    while pending:
+        part = pending.pop()
+        if not isinstance(part, dict) or id(part) in seen:
+            continue
+        seen.add(id(part))
+        declared = part.get("type")
+        kinds.update(word for word in (declared, *_list(declared)) if isinstance(word, str))
+        kinds.update(
+            _name(value) for value in (*_list(part.get("enum")), *([part["const"]] if "const" in part else ()))
+        )
+        for keyword in ("anyOf", "oneOf", "allOf"):
+            pending += _list(part.get(keyword))
+        pending.append(_resolved(part.get("$ref"), root))
+    return kinds
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _resolved(reference: Any, root: Mapping[str, Any]) -> Any:
+    if not isinstance(reference, str) or not reference.startswith("#/"):
+        return None
+    found: Any = root
+    for part in reference[2:].split("/"):
+        found = found.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(found, dict) else None
+    return found
+
+
+def _name(value: Any) -> str:
+    """The JSON type of a value."""
+    if value is None:
+        return "null"
+    names = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
+    return names.get(type(value), type(value).__name__)

@@ -1,0 +1,89 @@
+"""Joins a client session to the server that a command is about: in this process, or in one of its own."""
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any, TypeVar
+
+from holdfast.cli.options import Source
+from holdfast.client.session import ClientSession
+from holdfast.client.transports import Link, MemoryTransport, ProcessTransport, Transport
+from holdfast.observe.event_log import open_event_log
+from holdfast.observe.sink import EventSink
+from holdfast.present.bounds import clean_line
+from holdfast.settings import Settings
+from holdfast.vocabulary.call import Stop
+from holdfast.worker.calls import GIVE_UP_MARGIN
+from holdfast.worker.server import Server
+from holdfast.worker.session import Session
+from holdfast.worker.targets import load_target
+
+__all__ = ["connected", "load_server", "run", "say"]
+
+T = TypeVar("T")
+
+CONNECT_TIMEOUT = 30.0
+
+
+def load_server(source: Source) -> Server | None:
+    """The server object of a TARGET; None for a program, which is started when it is connected to."""
+    return load_target(source.target) if source.target else None
+
+
+@contextlib.asynccontextmanager
+async def connected(
+    source: Source, server: Server | None, settings: Settings, *, timeout: float = 0.0
+) -> AsyncIterator[ClientSession]:
+    """An open session with the server; when it is left, nothing of the server is alive."""
+    log = None if server is None else open_event_log(settings, server.name)
+    transport: Transport = (
+        ProcessTransport(
+            source.command, grace=settings.kill_grace, max_bytes=settings.max_message_bytes, on_stderr=say
+        )
+        if server is None or log is None
+        else MemoryTransport(_linker(server, settings, log))
+    )
+    session = ClientSession(transport)
+    try:
+        await session.connect(timeout=min(timeout or CONNECT_TIMEOUT, CONNECT_TIMEOUT))
+        yield session
+    finally:
+        await session.close()
+        if log is not None:
+            log.close()
+        if session.noise.lines:
+            say(f"holdfast: the server wrote {session.noise.describe()}")
+
+
+def _linker(server: Server, settings: Settings, log: EventSink) -> Callable[[Callable[[Any], None]], Link]:
+    def connect(send: Callable[[Any], None]) -> Link:
+        session = Session(server, settings, log, send)
+
+        async def close() -> None:
+            session.calls.stop_all(Stop.DISCONNECT)
+            await session.calls.wait_idle(settings.kill_grace + 2 * GIVE_UP_MARGIN)
+
+        return Link(session.receive, close)
+
+    return connect
+
+
+def run(main: Coroutine[Any, Any, T]) -> T:
+    """Run to the end, or to Ctrl-C, which cancels it; work that will not stop is left behind."""
+    runner = asyncio.Runner()
+    try:
+        return runner.run(main)
+    finally:
+        loop = runner.get_loop()
+        if asyncio.all_tasks(loop):
+            # A tool that swallows its cancellation: an orderly end would wait for it for ever.
+            loop.set_exception_handler(lambda *_: None)
+        else:
+            runner.close()
+
+
+def say(line: str) -> None:
+    """One line for the person at the terminal."""
+    with contextlib.suppress(BrokenPipeError):
+        print(clean_line(line), file=sys.stderr, flush=True)

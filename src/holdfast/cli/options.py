@@ -1,0 +1,103 @@
+"""Options that commands share: one per setting, made from its declaration, and the form of TARGET.
+
+No default is written here; a setting that was not given on the command line is left to `load_settings`.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+import click
+
+from holdfast.errors import UsageError
+from holdfast.settings import SETTINGS, Setting
+
+__all__ = ["SECONDS", "ServerCommand", "Source", "setting_options", "take_source"]
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+_COMMAND = "holdfast.command"  # where a context keeps what stood behind `--`
+
+
+def setting_options(*names: str) -> Callable[[Decorated], Decorated]:
+    """The options of these settings; without names, of every setting that has a flag."""
+
+    def decorate(function: Decorated) -> Decorated:
+        for setting in reversed(SETTINGS):
+            if setting.flag is not None and (not names or setting.name in names):
+                function = _option(setting, setting.flag)(function)
+        return function
+
+    return decorate
+
+
+def _option(setting: Setting, flag: str) -> Callable[[Decorated], Decorated]:
+    notes = [f"env: {setting.env}"]
+    if isinstance(setting.default, bool):
+        flag = f"{flag}/--no-{flag.removeprefix('--')}"
+        notes.append(f"default: {'on' if setting.default else 'off'}")
+    elif setting.default not in {None, ""}:
+        shown = f"{setting.default:g}" if isinstance(setting.default, float) else setting.default
+        notes.append(f"default: {shown}")
+    choices = [word for word in getattr(setting.parse, "choices", ()) if word]
+    kind: Any = None
+    if choices:
+        kind = click.Choice(choices)
+    elif not isinstance(setting.default, bool):
+        kind = click.STRING  # parsed where the environment variable is parsed too
+    text = f"{setting.help} [{'; '.join(notes)}]"
+    return click.option(flag, setting.name, type=kind, default=None, metavar=_metavar(setting, choices), help=text)
+
+
+def _metavar(setting: Setting, choices: list[str]) -> str | None:
+    if isinstance(setting.default, bool):
+        return None
+    if choices:
+        return "|".join(choices)
+    return {int: "N", float: "SECONDS"}.get(type(setting.default), "DIR")
+
+
+class _Seconds(click.ParamType[float]):
+    name = "seconds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            number = float(value)
+        except ValueError:
+            number = -1.0
+        if not 0 <= number < 1e9:  # NaN is neither
+            self.fail(f"{value!r} is not a number of seconds, 0 or more", param, ctx)
+        return number
+
+
+SECONDS = _Seconds()
+
+
+class Source(NamedTuple):
+    """Which server a command is about: a TARGET, or the command line of a program."""
+
+    target: str
+    command: tuple[str, ...]
+
+
+class ServerCommand(click.Command):
+    """A command whose server is a TARGET, or a program that is given behind `--`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take what stands behind the first `--` out of the way, before options are read."""
+        if "--" in args:
+            at = args.index("--")
+            ctx.meta[_COMMAND] = tuple(args[at + 1 :])
+            args = args[:at]
+        return super().parse_args(ctx, args)
+
+
+def take_source(ctx: click.Context, words: tuple[str, ...], example: str) -> tuple[Source, tuple[str, ...]]:
+    """The server of the command, and the words that are left for it."""
+    command: tuple[str, ...] | None = ctx.meta.get(_COMMAND)
+    if command is not None:
+        if not command:
+            raise UsageError("there is no command behind `--`", remedy=example)
+        return Source("", command), words
+    if not words:
+        raise UsageError("which server? TARGET is missing", remedy=f"{ctx.command_path} --help")
+    return Source(words[0], ()), words[1:]

@@ -1,0 +1,130 @@
+"""The two crossings of a call: JSON arguments to typed Python values, and the returned value back to JSON.
+
+Both run on every call, so everything that can be prepared at registration is. Arguments arrive here after the
+published schema accepted them; what is refused here is what a schema cannot say, such as a date that does not
+exist or a validator of the author.
+"""
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+from holdfast.errors import HoldfastError
+
+__all__ = ["ArgumentsRejected", "OutputRejected", "argument_binder", "dump_nothing", "is_finite", "value_dumper"]
+
+_FORMAT_ERRORS = re.compile(r"(date|time|uuid|url|ip_|decimal|timezone)")
+_REASONS_SHOWN = 8
+
+
+class ArgumentsRejected(HoldfastError):  # noqa: N818 - an outcome of the call, not a defect
+    """Arguments that fit the schema but not the types of the function; `violations` lists all of them."""
+
+    def __init__(self, violations: list[dict[str, Any]]) -> None:
+        super().__init__("; ".join(f"{item['instancePath'] or '/'}: {item['message']}" for item in violations))
+        self.violations = violations
+
+
+class OutputRejected(HoldfastError):  # noqa: N818 - an outcome of the call, not a defect
+    """A tool returned a value that is not what its annotation says; `reasons` lists why."""
+
+    def __init__(self, reasons: list[str]) -> None:
+        super().__init__("; ".join(reasons))
+        self.reasons = reasons
+
+
+def argument_binder(adapter: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """A function from JSON arguments to keyword arguments. Keys that are no parameter are left out."""
+    from pydantic_core import ValidationError
+
+    validate = adapter.validator.validate_python
+
+    def bind(arguments: dict[str, Any]) -> dict[str, Any]:
+        try:
+            bound: dict[str, Any] = validate(arguments)
+        except ValidationError as error:
+            raise ArgumentsRejected(_violations(error, arguments)) from error
+        return bound
+
+    return bind
+
+
+def value_dumper(adapter: Any, *, may_hold_floats: bool) -> Callable[[Any], Any]:
+    """A function from a returned value to the JSON value that it is published as."""
+    serialize = adapter.serializer.to_python
+
+    def dump(value: Any) -> Any:
+        try:
+            payload = serialize(value, mode="json", by_alias=True, warnings="error")
+        except (ValueError, RecursionError) as error:  # pydantic's own errors are ValueErrors
+            raise OutputRejected(_reasons(error)) from error
+        if may_hold_floats and not is_finite(payload):
+            raise OutputRejected(["a number is not finite; JSON has no NaN and no infinity"])
+        return payload
+
+    return dump
+
+
+def dump_nothing(value: Any) -> dict[str, Any]:
+    """The payload of a tool that returns nothing."""
+    if value is not None:
+        raise OutputRejected([f"declared to return None, returned {type(value).__name__}"])
+    return {}
+
+
+def _violations(error: Any, arguments: dict[str, Any]) -> list[dict[str, Any]]:
+    found = []
+    for item in error.errors(include_url=False, include_input=False):
+        keyword = "format" if _FORMAT_ERRORS.match(item["type"]) else item["type"]
+        top = str(item["loc"][0]) if item["loc"] else ""
+        found.append(
+            {
+                "instancePath": _instance_path(item["loc"], arguments),
+                "schemaPath": f"/properties/{_escaped(top)}" if top else "",
+                "keyword": keyword,
+                "params": {key: str(value) for key, value in item.get("ctx", {}).items()},
+                "message": item["msg"],
+            }
+        )
+    return found
+
+
+def _instance_path(location: tuple[int | str, ...], value: Any) -> str:
+    """The JSON Pointer of a pydantic location, without the steps that name a type instead of a place."""
+    pointer = ""
+    for step in location:
+        in_object = isinstance(value, dict) and step in value
+        in_array = isinstance(value, list) and isinstance(step, int) and step < len(value)
+        if in_object or in_array:
+            value = value[step]
+            pointer += f"/{_escaped(str(step))}"
+    return pointer
+
+
+def _escaped(step: str) -> str:
+    return step.replace("~", "~0").replace("/", "~1")
+
+
+def _reasons(error: Exception) -> list[str]:
+    lines = [line.strip() for line in str(error).splitlines()]
+    kept = [line for line in lines if line and not line.startswith("Pydantic serializer warnings")]
+    return [_reason(line) for line in kept[:_REASONS_SHOWN]] or [type(error).__name__]
+
+
+def _reason(line: str) -> str:
+    line = line.removeprefix("PydanticSerializationUnexpectedValue(").removesuffix(")")
+    return line.removeprefix("PydanticSerializationUnexpectedValue: ").replace(
+        " - serialized value may not be as expected", ""
+    )[:300]
+
+
+def is_finite(value: Any) -> bool:
+    """Whether a plain value holds no NaN and no infinity."""
+    if type(value) is float:
+        return math.isfinite(value)
+    if type(value) is dict:
+        return all(map(is_finite, value.values()))
+    if type(value) is list:
+        return all(map(is_finite, value))
+    return True

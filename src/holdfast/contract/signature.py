@@ -1,0 +1,103 @@
+"""What Python says about a function that is to become a tool: parameters, their types, what it returns.
+
+Only the shape is judged here: a tool is called with named JSON arguments, so whatever cannot be given by name,
+or has no type, is refused. Whether a type has a JSON form is decided where its schema is made.
+"""
+
+import inspect
+import types
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast.contract.refusal import refusal
+
+__all__ = ["NO_DEFAULT", "Parameter", "Signature", "read_signature"]
+
+NO_DEFAULT: Any = inspect.Parameter.empty
+
+_BY_POSITION = {
+    inspect.Parameter.POSITIONAL_ONLY: ("is positional-only", "remove the `/` from the signature"),
+    inspect.Parameter.VAR_POSITIONAL: ("takes any number of values", "declare one parameter of type list[...]"),
+    inspect.Parameter.VAR_KEYWORD: ("takes any keyword", "declare each parameter by name"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One argument of the tool."""
+
+    name: str
+    annotation: Any
+    default: Any = NO_DEFAULT
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The typed shape of a tool function; the context parameter is not among `parameters`."""
+
+    parameters: tuple[Parameter, ...]
+    context_parameter: str | None
+    returns: Any
+    is_async: bool
+
+
+def read_signature(function: Callable[..., Any], tool: str, context_types: tuple[type, ...] = ()) -> Signature:
+    """The signature of `function` with every annotation resolved, or a refusal."""
+    _check_kind(function, tool)
+    hints = _resolved_hints(function, tool)
+    parameters: list[Parameter] = []
+    context: str | None = None
+    for name, parameter in inspect.signature(function).parameters.items():
+        _check_parameter(parameter, tool, hints)
+        if not _is_context(hints[name], context_types):
+            parameters.append(Parameter(name, hints[name], parameter.default))
+        elif context is None:
+            context = name
+        else:
+            raise refusal(tool, "is a second context", f"keep only {context!r}", parameter=name)
+    if "return" not in hints:
+        raise refusal(
+            tool, "has no return annotation", "annotate what it returns: a model, a dataclass, or None for nothing"
+        )
+    return Signature(tuple(parameters), context, hints["return"], inspect.iscoroutinefunction(function))
+
+
+def _check_kind(function: Callable[..., Any], tool: str) -> None:
+    if not (inspect.isfunction(function) or inspect.ismethod(function)):
+        raise refusal(
+            tool, f"{function!r} is not a function", "register a function written with `def` or `async def`"
+        )
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise refusal(
+            tool, "is a generator", "return one value; report what happens on the way with ctx.progress(...)"
+        )
+
+
+def _resolved_hints(function: Callable[..., Any], tool: str) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(function, include_extras=True)
+    except Exception as error:  # an annotation is arbitrary code and may raise anything
+        raise refusal(
+            tool,
+            f"an annotation cannot be resolved: {type(error).__name__}: {error}",
+            "define the type at module level and import it outside `if TYPE_CHECKING:`",
+        ) from error
+
+
+def _check_parameter(parameter: inspect.Parameter, tool: str, hints: dict[str, Any]) -> None:
+    if parameter.kind in _BY_POSITION:
+        what, remedy = _BY_POSITION[parameter.kind]
+        raise refusal(tool, what, remedy, parameter=parameter.name)
+    if parameter.name not in hints:
+        raise refusal(
+            tool, "has no type", f"annotate it, such as `{parameter.name}: str`", parameter=parameter.name
+        )
+
+
+def _is_context(annotation: Any, context_types: tuple[type, ...]) -> bool:
+    if typing.get_origin(annotation) in {typing.Union, types.UnionType}:
+        members = [member for member in typing.get_args(annotation) if member is not type(None)]
+        return len(members) == 1 and _is_context(members[0], context_types)
+    return isinstance(annotation, type) and issubclass(annotation, context_types)

@@ -1,0 +1,1 @@
+"""What the caller reads: dialects of success and failure, porcelain, bounds, paths, declared normalization."""

@@ -1,0 +1,1 @@
+"""Runs tools: registry, admission, validation, deadline, cancellation, progress; and the stdio surfaces of MCP."""

@@ -1,0 +1,304 @@
+"""The calls of one session: admitted, queued, run, stopped, and each answered exactly once.
+
+Every decision about one call is taken by the pure machine in `vocabulary.call`; this module drives it: it owns
+the tasks, the timers and the queue.
+"""
+
+import asyncio
+import itertools
+import os
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from holdfast.contract.model import Surface
+from holdfast.observe.sink import EventSink
+from holdfast.present.profile import Profile
+from holdfast.present.render import Presentation
+from holdfast.settings import Settings
+from holdfast.vocabulary.call import ACCEPTED, Call, Command, Phase, Step, Stop
+from holdfast.vocabulary.events import CallEnded, WorkAbandoned
+from holdfast.vocabulary.faults import Fault, fault
+from holdfast.vocabulary.ids import RequestId, match_cancellation
+from holdfast.worker.answer import Answer, Manner, ToolResult, answer_fault, answer_value, stop_fault
+from holdfast.worker.context import Context
+from holdfast.worker.deadlines import Deadlines
+from holdfast.worker.invoke import RegisteredTool, internal_fault, invoke
+from holdfast.worker.progress import ProgressMeter
+
+__all__ = ["CallTable", "LiveCall"]
+
+# On top of the grace time, what it may take to see the last process of a tree gone.
+GIVE_UP_MARGIN = 0.5
+
+_OUTCOMES = {
+    Stop.CANCEL_REQUEST: "cancelled",
+    Stop.CANCELLED_NOTIFICATION: "cancelled",
+    Stop.TIMEOUT: "timeout",
+    Stop.SHUTDOWN: "cancelled",
+    Stop.DISCONNECT: "disconnected",
+}
+
+
+class LiveCall:
+    """One call between its admission and its answer."""
+
+    __slots__ = (
+        "answer",
+        "arguments",
+        "began",
+        "context",
+        "keywords",
+        "manner",
+        "outcome",
+        "patience",
+        "request_id",
+        "state",
+        "task",
+        "tool",
+        "trace",
+    )
+
+    def __init__(
+        self,
+        request_id: RequestId,
+        tool: RegisteredTool,
+        arguments: dict[str, Any],
+        keywords: dict[str, Any],
+        manner: Manner,
+        context: Context,
+        answer: Callable[[Answer], None],
+        trace: str | None,
+    ) -> None:
+        self.request_id = request_id
+        self.tool = tool
+        self.arguments = arguments
+        self.keywords = keywords
+        self.manner = manner
+        self.context = context
+        self.answer = answer
+        self.trace = trace
+        self.state: Call = ACCEPTED
+        self.began = 0.0
+        self.outcome: Any = None
+        self.task: asyncio.Task[None] | None = None
+        self.patience: asyncio.TimerHandle | None = None
+
+
+class CallTable:
+    """Admission, the queue and the running calls of one session."""
+
+    def __init__(self, settings: Settings, log: EventSink) -> None:
+        self._settings = settings
+        self._log = log
+        self._loop = asyncio.get_running_loop()
+        self._in_flight: dict[RequestId, LiveCall] = {}
+        self._waiting: deque[LiveCall] = deque()
+        self._running = 0
+        self._deadlines: Deadlines[LiveCall] = Deadlines(self._loop, lambda call: self._stop(call, Stop.TIMEOUT))
+        self._abandoned: set[asyncio.Task[None]] = set()
+        self._idle: asyncio.Future[None] | None = None
+        self._manners: dict[tuple[Profile, Presentation], Manner] = {}
+        self._silent = ProgressMeter(None, {}, settings.progress_interval, self._loop)
+        self._numbers = itertools.count(1)
+        self._prefix = os.urandom(4).hex()
+        self.late = 0  # inputs that arrived for a call that had its answer
+        self.unmatched = 0  # cancellations that fit no call
+        self.ended = 0
+
+    # --- admission -------------------------------------------------------------------------------------------
+
+    def overload(self) -> Fault | None:
+        """Why no further call can be admitted now, or None."""
+        size, most = len(self._waiting), self._settings.queue_max
+        stuck = len(self._abandoned)
+        if stuck >= self._settings.concurrency:
+            hint = "Tools that do not stop hold every slot; make them isolate=True, which can be killed."
+        elif self._running < self._settings.concurrency or size < most:
+            return None
+        else:
+            hint = "Retry later, or send fewer calls at once."
+        details = {"queue": {"max": most, "size": size}}
+        return fault("QUEUE_OVERLOADED", f"the queue is full ({size} of {most})", details=details, hint=hint)
+
+    def is_in_flight(self, request_id: RequestId) -> bool:
+        """Whether a call with exactly this id has no answer yet."""
+        return request_id in self._in_flight
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether every call has its answer."""
+        return not self._in_flight
+
+    def next_call_id(self) -> str:
+        """An id for the event log that no other call of any process has."""
+        return f"{self._prefix}-{next(self._numbers)}"
+
+    def meter(self, send: Callable[[dict[str, Any]], None] | None, fixed: dict[str, Any]) -> ProgressMeter:
+        """The progress meter of one call; all calls of which nobody wants to hear share one that is silent."""
+        if send is None:
+            return self._silent
+        return ProgressMeter(send, fixed, self._settings.progress_interval, self._loop)
+
+    def manner(self, surface: Surface, profile: Profile, presentation: Presentation) -> Manner:
+        """How a call is answered; there are only a few ways, and each is made once."""
+        key = (profile, presentation)
+        manner = self._manners.get(key)
+        if manner is None or manner.surface is not surface:
+            manner = Manner(surface, profile, presentation, self._settings.max_message_bytes)
+            self._manners[key] = manner
+        return manner
+
+    def submit(self, call: LiveCall) -> None:
+        """Take the call in: it runs at once or waits for a slot. `overload` must have been asked first."""
+        call.began = self._loop.time()
+        self._in_flight[call.request_id] = call
+        if self._running < self._settings.concurrency:
+            self._dispatch(call)
+        else:
+            self._waiting.append(call)
+
+    # --- stopping --------------------------------------------------------------------------------------------
+
+    def cancel(self, wanted: object, why: Stop) -> None:
+        """Stop the call that a cancellation means; count it when there is none."""
+        request_id = match_cancellation(wanted, self._in_flight)
+        if request_id is None:
+            self.unmatched += 1
+            return
+        self._stop(self._in_flight[request_id], why)
+
+    def stop_all(self, why: Stop) -> None:
+        """Stop every call, waiting or running."""
+        for call in list(self._in_flight.values()):
+            self._stop(call, why)
+
+    async def wait_idle(self, bound: float) -> bool:
+        """Wait until every call has its answer, but no longer than `bound` seconds; tell whether it came so."""
+        if not self._in_flight:
+            return True
+        self._idle = self._idle or self._loop.create_future()
+        done, _ = await asyncio.wait([self._idle], timeout=bound)
+        return bool(done)
+
+    @property
+    def has_abandoned_work(self) -> bool:
+        """Whether a tool that would not stop is still running."""
+        return bool(self._abandoned)
+
+    def _stop(self, call: LiveCall, why: Stop) -> None:
+        waiting = call.state.phase is Phase.ACCEPTED
+        command = self._advance(call, call.state.request_stop(why))
+        if command is Command.ABORT:
+            call.context.mark_stopped()
+            if call.task is not None:
+                call.task.cancel()
+            bound = self._settings.kill_grace + GIVE_UP_MARGIN
+            call.patience = self._loop.call_later(bound, self._give_up, call)
+        elif command is Command.ANSWER_STOP and waiting:
+            self._waiting.remove(call)
+
+    def _give_up(self, call: LiveCall) -> None:
+        call.patience = None
+        if call.task is not None and not call.task.done():
+            # Its slot is given to the next call; `overload` bounds how much abandoned work there can be.
+            self._abandoned.add(call.task)
+            call.task.add_done_callback(self._abandoned.discard)
+            self._running -= 1
+            self._log.emit(WorkAbandoned(call.context.call_id, call.tool.contract.name))
+        self._advance(call, call.state.give_up())
+        self._start_waiting()
+
+    # --- running ---------------------------------------------------------------------------------------------
+
+    def _dispatch(self, call: LiveCall) -> None:
+        if self._advance(call, call.state.dispatch()) is not Command.RUN:
+            return
+        self._running += 1
+        timeout = self.timeout_of(call.tool)
+        if timeout:
+            self._deadlines.add(call, timeout)
+        call.task = self._loop.create_task(self._work(call))
+
+    def timeout_of(self, tool: RegisteredTool) -> float:
+        """Seconds that a call of the tool may run; 0 means no limit."""
+        own = tool.contract.timeout
+        return self._settings.tool_timeout if own is None else own
+
+    async def _work(self, call: LiveCall) -> None:
+        try:
+            call.outcome = await invoke(call.tool, call.arguments, call.keywords, call.context, self._log)
+        except asyncio.CancelledError as error:
+            if call.state.phase is Phase.RUNNING:  # nobody stopped the call: the tool cancelled itself
+                call.outcome = internal_fault(error, call.context, self._log)
+        finally:
+            if call.task not in self._abandoned:
+                self._running -= 1
+            self._advance(call, call.state.finish())
+            self._start_waiting()
+
+    def _start_waiting(self) -> None:
+        while self._waiting and self._running < self._settings.concurrency:
+            self._dispatch(self._waiting.popleft())
+
+    def _advance(self, call: LiveCall, step: Step) -> Command:
+        call.state = step.call
+        if step.command is Command.ANSWER_OUTCOME:
+            self._answer_outcome(call)
+        elif step.command is Command.ANSWER_STOP:
+            self._answer_stop(call)
+        elif step.command is Command.DROP_LATE:
+            self.late += 1
+        return step.command
+
+    # --- the one answer --------------------------------------------------------------------------------------
+
+    def _answer_outcome(self, call: LiveCall) -> None:
+        outcome = call.outcome
+        if not isinstance(outcome, Fault):
+            answer = self._rendered(call, outcome)
+            if isinstance(answer, ToolResult):
+                self._end(call, answer, "ok", None)
+                return
+            outcome = answer
+        self._end(call, answer_fault(call.manner, outcome, self._elapsed_ms(call)), "error", outcome)
+
+    def _rendered(self, call: LiveCall, payload: Any) -> ToolResult | Fault:
+        try:
+            return answer_value(call.manner, call.tool.contract, payload, call.tool.renderer)
+        except Exception as error:  # noqa: BLE001 - a renderer is the tool author's code
+            return internal_fault(error, call.context, self._log)
+
+    def _answer_stop(self, call: LiveCall) -> None:
+        why = call.state.stop
+        assert why is not None
+        problem = stop_fault(why, call.tool.contract.name, self.timeout_of(call.tool))
+        answer = answer_fault(call.manner, problem, self._elapsed_ms(call)) if why.answered else None
+        self._end(call, answer, _OUTCOMES[why], problem)
+
+    def _end(self, call: LiveCall, answer: Answer, outcome: str, problem: Fault | None) -> None:
+        call.context.mark_stopped()
+        self._deadlines.remove(call)
+        if call.patience is not None:
+            call.patience.cancel()
+        del self._in_flight[call.request_id]
+        self.ended += 1
+        self._log.emit(
+            CallEnded(
+                request_id=call.request_id,
+                call_id=call.context.call_id,
+                tool=call.tool.contract.name,
+                outcome=outcome,
+                duration_ms=round(self._elapsed_ms(call), 3),
+                code=problem.code if problem else None,
+                fault_class=problem.fault_class.value if problem else None,
+                fault_id=problem.fault_id if problem else None,
+                trace=call.trace,
+            )
+        )
+        call.answer(answer)
+        if not self._in_flight and self._idle is not None and not self._idle.done():
+            self._idle.set_result(None)
+
+    def _elapsed_ms(self, call: LiveCall) -> float:
+        return (self._loop.time() - call.began) * 1000

@@ -1,0 +1,178 @@
+"""What a tool is given besides its arguments: progress, programs that die with the call, and the stop flag.
+
+`Context` is for `async def` tools; `SyncContext` has the same verbs for tools that run in a thread.
+"""
+
+import asyncio
+from collections.abc import Coroutine, Mapping, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from holdfast.errors import StopWork
+from holdfast.observe.sink import EventSink
+from holdfast.vocabulary.events import KillFailed
+from holdfast.vocabulary.ids import RequestId
+from holdfast.worker.progress import ProgressMeter
+
+if TYPE_CHECKING:
+    from holdfast.process import Completed, Outcome
+
+__all__ = ["Context", "SyncContext"]
+
+
+class Context:
+    """The call, as its tool sees it. Made by the runtime; a tool asks for it with a parameter of this type."""
+
+    __slots__ = ("_log", "_meter", "_stopped", "call_id", "grace", "request_id", "tool")
+
+    def __init__(
+        self,
+        *,
+        tool: str,
+        call_id: str,
+        request_id: RequestId,
+        meter: ProgressMeter,
+        grace: float,
+        log: EventSink,
+    ) -> None:
+        self.tool = tool
+        self.call_id = call_id
+        self.request_id = request_id
+        self._meter = meter
+        self.grace = grace
+        self._log = log
+        self._stopped = False
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the call is being ended from outside: cancelled, timed out, or the server goes down."""
+        return self._stopped
+
+    async def progress(
+        self,
+        message: str,
+        *,
+        progress: float | None = None,
+        total: float | None = None,
+        stream: str = "info",
+        phase: str = "progress",
+    ) -> None:
+        """Tell the caller how far the work is. Throttled; dropped when nobody asked for it."""
+        self._meter.report(message, progress, total, stream, phase)
+
+    async def run(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str | Path | None = None,
+        env: Mapping[str, str] | None = None,
+        stdin: bytes | None = None,
+        timeout: float | None = None,
+        check: bool = False,
+        phase: str = "progress",
+    ) -> "Completed":
+        """Run a program in a process group of its own; it and all it starts die with the call.
+
+        Its output lines become progress; the result holds the tail of both streams.
+        """
+        from holdfast.process import run
+
+        return await run(
+            argv,
+            cwd=cwd,
+            env=env,
+            stdin=stdin,
+            timeout=timeout,
+            grace=self.grace,
+            check=check,
+            on_line=lambda stream, line: self._meter.report(line, stream=stream, phase=phase),
+            on_end=self.record_end,
+        )
+
+    def mark_stopped(self) -> None:
+        """For the runtime: the call is being ended; no progress leaves it any more."""
+        self._stopped = True
+        self._meter.close()
+
+    def relay(self, notice: Mapping[str, Any]) -> None:
+        """For the runtime: pass on a progress report that a child process made for this call."""
+        self._meter.report(
+            notice["message"], notice.get("progress"), notice.get("total"), notice["stream"], notice["phase"]
+        )
+
+    def record_end(self, outcome: "Outcome") -> None:
+        """For the runtime: a process tree of this call came to its end; survivors are an error event."""
+        if outcome.survivors:
+            message = "a process tree of this call could not be ended"
+            self._log.emit(KillFailed(self.call_id, outcome.survivors, message))
+
+
+class SyncContext:
+    """`Context` for a tool that runs in a thread: the same verbs, blocking.
+
+    A thread cannot be interrupted from outside. Every verb raises `StopWork` once the call is being ended, and
+    `check()` does nothing else: call it inside long loops.
+    """
+
+    __slots__ = ("_inner", "_loop", "_tasks")
+
+    def __init__(self, inner: Context, loop: asyncio.AbstractEventLoop) -> None:
+        self._inner = inner
+        self._loop = loop
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    @property
+    def call_id(self) -> str:
+        """The id of this call in the event log."""
+        return self._inner.call_id
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the call is being ended from outside."""
+        return self._inner.stopped
+
+    def check(self) -> None:
+        """Raise `StopWork` when the call is being ended; return at once otherwise."""
+        if self._inner.stopped:
+            raise StopWork
+
+    def progress(self, message: str, **fields: Any) -> None:
+        """Tell the caller how far the work is; see `Context.progress`."""
+        self.check()
+        self._wait_for(self._inner.progress(message, **fields))
+
+    def run(self, argv: Sequence[str], **options: Any) -> "Completed":
+        """Run a program that dies with the call; see `Context.run`."""
+        self.check()
+        completed: Completed = self._wait_for(self._inner.run(argv, **options))
+        return completed
+
+    def interrupt(self) -> None:
+        """For the runtime, in the loop's thread: end the programs that the tool is waiting for."""
+        for task in self._tasks:
+            task.cancel()
+
+    def _wait_for(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        # Not run_coroutine_threadsafe: its future is cancelled before the task is, and the tool would go on
+        # while the process tree that it waits for is still being ended.
+        outcome: Future[Any] = Future()
+
+        def start() -> None:
+            task = self._loop.create_task(coroutine)
+            self._tasks.add(task)
+            task.add_done_callback(finish)
+            if self._inner.stopped:
+                task.cancel()
+
+        def finish(task: asyncio.Task[Any]) -> None:
+            self._tasks.discard(task)
+            if task.cancelled():
+                outcome.set_exception(StopWork())
+            elif (error := task.exception()) is not None:
+                outcome.set_exception(error)
+            else:
+                outcome.set_result(task.result())
+
+        self._loop.call_soon_threadsafe(start)
+        return outcome.result()

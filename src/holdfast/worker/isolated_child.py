@@ -1,0 +1,98 @@
+"""The program inside an isolated call: load the tool's module, run the tool once, tell the outcome, exit.
+
+Started by `worker.isolate`; not meant to be run by hand.
+"""
+
+import asyncio
+import importlib
+import importlib.util
+import os
+import sys
+import traceback
+from functools import reduce
+from types import ModuleType
+from typing import Any
+
+from holdfast.contract.derive import DerivedTool
+from holdfast.errors import ToolError
+from holdfast.observe.event_log import NullEventLog
+from holdfast.wire.codec import decode, encode
+from holdfast.worker.context import Context
+from holdfast.worker.invoke import jsonable, run_here
+from holdfast.worker.progress import ProgressMeter
+from holdfast.worker.streams import claim_standard_streams
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Read one request from stdin, run it, write its outcome to stdout."""
+    streams = claim_standard_streams()
+    with os.fdopen(streams.reader, "rb") as reader:
+        request = decode(reader.readline())
+
+    def tell(message: dict[str, Any]) -> None:
+        data = encode(message) + b"\n"
+        while data:
+            data = data[os.write(streams.writer, data) :]
+
+    tell(asyncio.run(_run(request, tell)))
+    # Threads that the tool left behind must not keep the process, and its parent, waiting.
+    sys.stderr.flush()
+    os._exit(0)
+
+
+async def _run(request: dict[str, Any], tell: Any) -> dict[str, Any]:
+    try:
+        derived = _load(request)
+        loop = asyncio.get_running_loop()
+        meter = ProgressMeter(lambda notice: tell({"progress": notice}), {}, 0.0, loop)
+        context = Context(
+            tool=request["tool"],
+            call_id=request["callId"],
+            request_id=request["requestId"],
+            meter=meter,
+            grace=request["grace"],
+            log=NullEventLog(),
+        )
+        value = await run_here(derived, derived.bind(request["arguments"]), context)
+        return {"payload": derived.dump(value)}
+    except ToolError as error:
+        return {
+            "toolError": {
+                "code": error.code,
+                "message": error.message,
+                "details": jsonable(error.details),
+                "hint": error.hint,
+                "retryable": error.retryable,
+            }
+        }
+    except Exception as error:  # noqa: BLE001 - everything is carried over to the server
+        trace = "".join(traceback.format_exception(error))[-32_000:]
+        return {"failure": {"class": type(error).__name__, "message": str(error), "trace": trace}}
+
+
+def _load(request: dict[str, Any]) -> DerivedTool:
+    sys.path[:] = request["path"]
+    module = _module(request["module"], request["file"])
+    function = reduce(getattr, request["function"].split("."), module)
+    derived: DerivedTool = function.__holdfast_tool__
+    return derived
+
+
+def _module(name: str, file: str | None) -> ModuleType:
+    if name != "__main__" and importlib.util.find_spec(name) is not None:
+        return importlib.import_module(name)
+    # A script, or a file that was loaded by its path: import it by path, under a name that is not __main__.
+    assert file is not None
+    spec = importlib.util.spec_from_file_location("holdfast_isolated_target", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+if __name__ == "__main__":
+    main()

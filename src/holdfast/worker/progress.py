@@ -1,0 +1,82 @@
+"""Progress of one call: throttled, rising, and silent once the call has its answer.
+
+The newest report wins: what comes too soon replaces what was waiting. Reports that nobody asked for are
+dropped at once, so a tool may report as often as it likes.
+"""
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+__all__ = ["ProgressMeter"]
+
+
+class ProgressMeter:
+    """Turns the reports of a tool into `notifications/progress` parameters, at most one per interval."""
+
+    __slots__ = ("_closed", "_fixed", "_interval", "_last", "_loop", "_next", "_send", "_timer", "_waiting")
+
+    def __init__(
+        self,
+        send: Callable[[dict[str, Any]], None] | None,
+        fixed: dict[str, Any],
+        interval: float,
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        self._send = send
+        self._fixed = fixed  # the fields that every notice of this call shares: token, tool, id
+        self._interval = interval
+        self._loop = loop
+        self._last = 0.0
+        self._next = 0.0
+        self._waiting: dict[str, Any] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._closed = send is None
+
+    def report(
+        self,
+        message: str,
+        progress: float | None = None,
+        total: float | None = None,
+        stream: str = "info",
+        phase: str = "progress",
+    ) -> None:
+        """Send or keep one report. A `progress` number that does not rise is not news and is dropped."""
+        if self._closed:
+            return
+        notice = {**self._fixed, "message": message[:2000], "stream": stream, "phase": phase}
+        if progress is not None:
+            notice["progress"] = progress
+        if total is not None:
+            notice["total"] = total
+        now = self._loop.time()
+        if now >= self._next:
+            self._emit(notice, now)
+            return
+        self._waiting = notice
+        if self._timer is None:
+            self._timer = self._loop.call_at(self._next, self._emit_waiting)
+
+    def close(self) -> None:
+        """The call is over or being stopped: nothing is sent from now on."""
+        self._closed = True
+        self._waiting = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _emit_waiting(self) -> None:
+        self._timer = None
+        notice, self._waiting = self._waiting, None
+        if notice is not None and not self._closed:
+            self._emit(notice, self._loop.time())
+
+    def _emit(self, notice: dict[str, Any], now: float) -> None:
+        number = notice.setdefault("progress", self._last + 1)
+        if number <= self._last or self._send is None:
+            return
+        self._last = number
+        self._next = now + self._interval
+        notice["ts"] = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        self._send(notice)

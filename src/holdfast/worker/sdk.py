@@ -1,0 +1,76 @@
+"""MCP on stdin and stdout through the official SDK: its low-level server, and its stdio transport for the framing.
+
+The mode needs the extra `holdfast[sdk]` and never falls back to another mode without it. What a client is
+answered is decided by the same `Session` as in the other modes; `sdk_carrier` tells how the two meet.
+"""
+
+import asyncio
+from typing import TYPE_CHECKING, Any, cast
+
+from holdfast.errors import UsageError
+from holdfast.observe.sink import EventSink
+from holdfast.settings import Settings
+from holdfast.worker.lifetime import Lifetime
+from holdfast.worker.outbox import Outbox
+from holdfast.worker.sdk_streams import LineSource, LineTarget, Unframed
+from holdfast.worker.server import Server
+from holdfast.worker.stdio import WRITE_BOUND, Ended, end_calls
+from holdfast.worker.streams import claim_standard_streams
+
+if TYPE_CHECKING:
+    from holdfast.worker.sdk_carrier import Carrier
+
+__all__ = ["require_sdk", "serve_sdk"]
+
+
+def require_sdk() -> None:
+    """Refuse to go on when the official SDK, in a version that this mode can use, is not installed."""
+    try:
+        import mcp_types  # noqa: F401 - the packages of version 2 and later
+        from mcp.server.lowlevel import Server as _  # noqa: F401
+    except ImportError as error:
+        raise UsageError(
+            f"mode sdk needs the official MCP SDK, version 2.3 or later: {error}",
+            remedy="pip install 'holdfast[sdk]'",
+        ) from error
+
+
+async def serve_sdk(server: Server, settings: Settings, log: EventSink) -> Ended:
+    """Serve one client through the SDK until there is a reason to end; tell how it ended."""
+    from mcp.server.stdio import stdio_server
+
+    from holdfast.worker.sdk_carrier import Carrier
+
+    # The SDK's transport is given streams of ours. Its own read and write in threads that cannot be interrupted,
+    # so that a signal would only be heeded once the client says something.
+    streams = claim_standard_streams()
+    lifetime = Lifetime(exit_with_parent=settings.exit_with_parent)
+    source = LineSource(settings.max_message_bytes, on_end=lambda: lifetime.end("eof"))
+    outbox = Outbox(Unframed(), log, on_full=source.pause, on_lost=lambda: lifetime.end("broken_pipe"))
+    carrier = Carrier(server, settings, log)
+    await outbox.open(streams.writer)
+    source.open(streams.reader)
+    lines = cast("Any", carrier.lines_for_sdk(source))
+    async with stdio_server(stdin=lines, stdout=cast("Any", LineTarget(outbox))) as (read, write):
+        running = asyncio.ensure_future(carrier.run(read, write))
+        running.add_done_callback(lambda _: lifetime.end("error"))
+        reason = await lifetime.wait()
+        await _finish(carrier, reason, settings)
+        # Only now does the SDK learn that its input ended: it would cut off calls that are still in flight.
+        source.close()
+        await asyncio.wait([running], timeout=WRITE_BOUND)
+        if not running.done():
+            running.cancel()
+    await outbox.drain(WRITE_BOUND)
+    if reason == "error":
+        running.result()
+    return Ended(reason, lifetime.exit_code, carrier.session.calls)
+
+
+async def _finish(carrier: "Carrier", reason: str, settings: Settings) -> None:
+    """Let what the client asked for come to its end, as the reason allows."""
+    if reason == "eof":
+        await carrier.wait_until_asked(settings.drain)
+    await end_calls(carrier.session.calls, reason, settings)
+    if reason != "broken_pipe":
+        await carrier.wait_until_written(WRITE_BOUND)

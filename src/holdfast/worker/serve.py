@@ -1,0 +1,50 @@
+"""The life of one server process: claim the streams, serve in the chosen mode, leave nothing behind."""
+
+import asyncio
+import os
+import sys
+
+from holdfast.observe.event_log import open_event_log
+from holdfast.observe.sink import EventSink
+from holdfast.settings import Settings
+from holdfast.vocabulary.events import ServerStarted, ServerStopped
+from holdfast.worker.server import Server
+from holdfast.worker.stdio import Ended, serve_stdio
+from holdfast.worker.streams import claim_standard_streams
+
+__all__ = ["serve"]
+
+
+def serve(server: Server, settings: Settings) -> int:
+    """Serve the process's stdin and stdout; return the exit code."""
+    _ = server.surface  # a contract that does not hold together is refused before anything is read
+    if settings.mcp_mode == "sdk":
+        from holdfast.worker.sdk import require_sdk
+
+        require_sdk()
+    log = open_event_log(settings, server.name)
+    log.emit(ServerStarted(server.name, server.version, settings.mcp_mode, os.getpid()))
+    log.flush()
+    loop = asyncio.new_event_loop()
+    try:
+        ended = loop.run_until_complete(_serve_in_mode(server, settings, log))
+    except BaseException:
+        log.emit(ServerStopped(server.name, os.getpid(), "error", 0, 0))
+        log.close()
+        raise
+    log.emit(ServerStopped(server.name, os.getpid(), ended.reason, ended.calls.ended, ended.calls.late))
+    log.close()
+    if ended.calls.has_abandoned_work:
+        # A tool that would not stop is still running; an orderly end would wait for it for ever.
+        sys.stderr.flush()
+        os._exit(ended.code)
+    loop.close()
+    return ended.code
+
+
+async def _serve_in_mode(server: Server, settings: Settings, log: EventSink) -> Ended:
+    if settings.mcp_mode == "sdk":
+        from holdfast.worker.sdk import serve_sdk
+
+        return await serve_sdk(server, settings, log)
+    return await serve_stdio(server, settings, log, claim_standard_streams())

@@ -1,0 +1,267 @@
+"""One MCP session: every message in, and what it is answered with, for both eras of the protocol.
+
+The session is fed frames and hands out messages; it owns no pipe. The modes on stdio, the tests in memory and
+the command line all drive this same object. Nothing that a client sends raises out of `receive`, and every
+request is answered or, where the protocol wants silence, deliberately not.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from holdfast.errors import WireError
+from holdfast.observe.sink import EventSink
+from holdfast.present.profile import (
+    META_CAPABILITIES,
+    META_REVISION,
+    MODERN,
+    Profile,
+    negotiate,
+    profile_for,
+    shape_list,
+    shape_tool,
+)
+from holdfast.settings import Settings
+from holdfast.vocabulary.call import Stop
+from holdfast.vocabulary.events import MessageRejected
+from holdfast.vocabulary.ids import RequestId
+from holdfast.wire.codec import decode
+from holdfast.wire.envelope import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    Notification,
+    Request,
+    Response,
+    error_message,
+    notification_message,
+    parse,
+    result_message,
+)
+from holdfast.worker.answer import Answer, ProtocolError
+from holdfast.worker.calls import CallTable
+from holdfast.worker.server import Server
+from holdfast.worker.tool_call import admit_call
+
+__all__ = ["Session"]
+
+Reply = Callable[[dict[str, Any] | None], None]  # None: this request gets no answer
+
+UNSUPPORTED_REVISION = -32022
+
+
+class Session:
+    """The protocol state of one client: which revision it speaks, and its calls in flight."""
+
+    def __init__(
+        self,
+        server: Server,
+        settings: Settings,
+        log: EventSink,
+        send: Callable[[Any], None],
+        *,
+        legacy_framing: bool = False,
+        send_progress: Callable[[Any], None] | None = None,
+        flush: Callable[[], None] | None = None,
+    ) -> None:
+        self.server = server
+        self.settings = settings
+        self.calls = CallTable(settings, log)
+        self._log = log
+        self._send = send
+        self._send_progress = send_progress or send
+        self._flush = flush
+        self._legacy = legacy_framing
+        self._pinned = server.is_pinned(settings)
+        self._profile: Profile | None = None
+        self._definitions: dict[Profile, list[dict[str, Any]]] = {}
+        self._handshake_methods: dict[str, Callable[[Request, Profile, Reply], None]] = {
+            "ping": self._ping,
+            "tools/list": self._list_tools,
+            "tools/call": self._call_tool,
+        }
+        self._modern_methods: dict[str, Callable[[Request, Profile, Reply], None]] = {
+            "server/discover": self._discover,
+            "tools/list": self._list_tools,
+            "tools/call": self._call_tool,
+        }
+
+    # --- input -----------------------------------------------------------------------------------------------
+
+    def receive(self, frame: bytes | WireError) -> None:
+        """Take one frame from the client, whatever it is."""
+        try:
+            if isinstance(frame, WireError):
+                raise frame
+            document = decode(frame, max_depth=self.settings.max_depth)
+            if isinstance(document, list):
+                self._receive_batch(document)
+            else:
+                self._receive_one(document, self._reply)
+        except WireError as error:
+            self._reject(error, self._reply)
+
+    def _receive_one(self, document: Any, reply: Reply) -> None:
+        message = parse(document)
+        if isinstance(message, Request):
+            self._receive_request(message, reply)
+        elif isinstance(message, Notification):
+            self._receive_notification(message)
+        elif isinstance(message, Response):
+            self.calls.late += 1  # this server asks its client nothing, so nobody waits for it
+
+    def _receive_batch(self, documents: list[Any]) -> None:
+        if self._profile is None or not self._profile.accepts_batches:
+            raise WireError(INVALID_REQUEST, "batches exist only in sessions of protocol revision 2025-03-26")
+        if not documents:
+            raise WireError(INVALID_REQUEST, "an empty batch holds no request")
+        batch = _Batch(documents, self._send)
+        for document in documents:
+            try:
+                self._receive_one(document, batch.reply)
+            except WireError as error:
+                self._reject(error, batch.reply)
+
+    def _receive_request(self, request: Request, reply: Reply) -> None:
+        if self.calls.is_in_flight(request.id):
+            raise WireError(
+                INVALID_REQUEST, f"request id {request.id!r} is still in flight", request_id=request.id
+            )
+        if request.method == "initialize":
+            self._initialize(request, reply)
+            return
+        meta = request.params.get("_meta")
+        profile: Profile | None
+        if request.method == "server/discover" or (isinstance(meta, dict) and META_REVISION in meta):
+            profile = self._modern_profile(request, meta)
+            methods = self._modern_methods
+        else:
+            profile = self._profile
+            methods = self._handshake_methods
+        method = methods.get(request.method)
+        if method is None:
+            raise WireError(METHOD_NOT_FOUND, f"unknown method {request.method!r}", request_id=request.id)
+        if profile is None:
+            if request.method != "ping":
+                raise WireError(
+                    INVALID_REQUEST,
+                    f"{request.method!r} before the handshake: send `initialize` first, or describe the request "
+                    f"in its _meta ({META_REVISION})",
+                    request_id=request.id,
+                )
+            profile = profile_for(negotiate(None, pinned=self._pinned), legacy_framing=self._legacy)
+        method(request, profile, reply)
+
+    def _receive_notification(self, note: Notification) -> None:
+        if note.method == "$/cancelRequest":
+            self.calls.cancel(note.params.get("id"), Stop.CANCEL_REQUEST)
+        elif note.method == "notifications/cancelled":
+            self.calls.cancel(note.params.get("requestId"), Stop.CANCELLED_NOTIFICATION)
+
+    # --- output ----------------------------------------------------------------------------------------------
+
+    def _reply(self, message: dict[str, Any] | None) -> None:
+        if message is not None:
+            self._send(message)
+
+    def _reject(self, error: WireError, reply: Reply) -> None:
+        self._log.emit(MessageRejected(error.jsonrpc_code, error.message))
+        reply(error_message(error.request_id, error.jsonrpc_code, error.message, error.data))
+
+    def _progress(self, params: dict[str, Any]) -> None:
+        self._send_progress(notification_message("notifications/progress", params))
+
+    # --- methods ---------------------------------------------------------------------------------------------
+
+    def _initialize(self, request: Request, reply: Reply) -> None:
+        if self._profile is not None:
+            raise WireError(INVALID_REQUEST, "the session is already initialized", request_id=request.id)
+        requested = request.params.get("protocolVersion")
+        if not isinstance(requested, str):
+            raise _params_error(request.id, "initialize needs a protocolVersion")
+        revision = negotiate(requested, pinned=self._pinned)
+        self._profile = profile_for(revision, legacy_framing=self._legacy, pinned=self._pinned)
+        reply(result_message(request.id, self.server.initialize_result(revision)))
+
+    def _modern_profile(self, request: Request, meta: Any) -> Profile:
+        """The profile of a request that describes itself, or the protocol error that it deserves."""
+        if not isinstance(meta, dict) or META_REVISION not in meta:
+            raise _params_error(request.id, f"_meta needs {META_REVISION}")
+        revision = meta[META_REVISION]
+        if revision != MODERN:
+            raise WireError(
+                UNSUPPORTED_REVISION,
+                f"unsupported protocol revision {revision!r}",
+                request_id=request.id,
+                data={"supported": [MODERN], "requested": revision},
+            )
+        if not isinstance(meta.get(META_CAPABILITIES), dict):
+            raise _params_error(request.id, f"_meta needs {META_CAPABILITIES}")
+        return profile_for(MODERN, legacy_framing=self._legacy)
+
+    def _ping(self, request: Request, profile: Profile, reply: Reply) -> None:  # noqa: ARG002
+        reply(result_message(request.id, {}))
+
+    def _discover(self, request: Request, profile: Profile, reply: Reply) -> None:
+        result = shape_list(self.server.discover_result(), profile, self.server.server_info)
+        reply(result_message(request.id, result))
+
+    def _list_tools(self, request: Request, profile: Profile, reply: Reply) -> None:
+        if request.params.get("cursor") is not None:
+            raise _params_error(request.id, "there is one page of tools; no cursor is valid")
+        definitions = self._definitions.get(profile)
+        if definitions is None:
+            definitions = [shape_tool(definition, profile) for definition in self.server.tool_definitions()]
+            self._definitions[profile] = definitions
+        result = shape_list({"tools": definitions}, profile, self.server.server_info)
+        reply(result_message(request.id, result))
+
+    def _call_tool(self, request: Request, profile: Profile, reply: Reply) -> None:
+        def answer(outcome: Answer) -> None:
+            if outcome is None:
+                reply(None)
+            elif isinstance(outcome, ProtocolError):
+                reply(error_message(request.id, outcome.code, outcome.message, outcome.data))
+            else:
+                reply(result_message(request.id, outcome.result))
+            if self._flush is not None and self.calls.is_idle:
+                self._flush()  # nothing else will be answered in this turn: do not wait for its end
+
+        admit_call(
+            self.server,
+            self.calls,
+            self.settings,
+            self._log,
+            request.id,
+            request.params,
+            profile,
+            answer,
+            self._progress,
+        )
+
+
+class _Batch:
+    """Collects the answers to a batch and sends them as one array when the last is there."""
+
+    def __init__(self, documents: list[Any], send: Callable[[Any], None]) -> None:
+        # A document that is no notification is owed an answer, if only an error.
+        self._owed = sum(not _is_notification(document) for document in documents)
+        self._answers: list[dict[str, Any]] = []
+        self._send = send
+
+    def reply(self, message: dict[str, Any] | None) -> None:
+        self._owed -= 1
+        if message is not None:
+            self._answers.append(message)
+        if self._owed <= 0 and self._answers:
+            self._send(self._answers)
+
+
+def _is_notification(document: Any) -> bool:
+    try:
+        return isinstance(parse(document), Notification | Response)
+    except WireError:
+        return False
+
+
+def _params_error(request_id: RequestId, message: str) -> WireError:
+    return WireError(INVALID_PARAMS, message, request_id=request_id)

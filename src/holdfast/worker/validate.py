@@ -1,0 +1,93 @@
+"""Arguments and results against their JSON Schemas; every violation is listed, not only the first.
+
+A violation has the five fields that users of Ajv know: `instancePath`, `schemaPath`, `keyword`, `params`,
+`message`. Nothing is corrected here; that is declared normalization, which comes later.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import jsonschema_rs
+
+__all__ = ["SchemaValidator", "Violation"]
+
+Violation = dict[str, Any]
+
+# A hostile document could break a schema in a million places; nobody reads more than these.
+MAX_VIOLATIONS = 64
+
+_COMPARISONS = {
+    "minimum": ">=",
+    "exclusiveMinimum": ">",
+    "maximum": "<=",
+    "exclusiveMaximum": "<",
+    "minLength": ">=",
+    "maxLength": "<=",
+    "minItems": ">=",
+    "maxItems": "<=",
+    "minProperties": ">=",
+    "maxProperties": "<=",
+}
+
+
+class SchemaValidator:
+    """One compiled schema; `violations` is empty for a document that fits it."""
+
+    __slots__ = ("_compiled",)
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self._compiled = jsonschema_rs.Draft202012Validator(dict(schema), validate_formats=False)
+
+    def violations(self, document: Any) -> list[Violation]:
+        """Everything that is wrong with the document, in the order of the schema, bounded."""
+        if self._compiled.is_valid(document):
+            return []
+        found: list[Violation] = []
+        for error in self._compiled.iter_errors(document):
+            found.extend(_described(error))
+            if len(found) >= MAX_VIOLATIONS:
+                break
+        return found[:MAX_VIOLATIONS]
+
+
+def _described(error: jsonschema_rs.ValidationError) -> list[Violation]:
+    keyword = error.kind.name
+    place = _pointer(error.instance_path)
+    rule = "#" + _pointer(error.schema_path)
+    if keyword == "additionalProperties":
+        return [
+            _violation(place, rule, keyword, {"additionalProperty": name}, f"unknown field {name!r}")
+            for name in error.kind.as_dict()["unexpected"]
+        ]
+    if keyword == "not":
+        return [_violation(place, rule, keyword, {}, "this field is reserved and must not be set")]
+    return [_violation(place, rule, keyword, _params(keyword, error.kind.as_dict()), error.message)]
+
+
+def _violation(place: str, rule: str, keyword: str, params: dict[str, Any], message: str) -> Violation:
+    return {
+        "instancePath": place,
+        "schemaPath": rule,
+        "keyword": keyword,
+        "params": params,
+        "message": message if len(message) <= 500 else message[:499] + "…",
+    }
+
+
+def _params(keyword: str, raw: Mapping[str, Any]) -> dict[str, Any]:
+    if keyword == "required":
+        return {"missingProperty": raw["property"]}
+    if keyword == "type":
+        types = list(raw["types"])
+        return {"type": types[0] if len(types) == 1 else types}
+    if keyword == "enum":
+        return {"allowedValues": list(raw["options"])}
+    if keyword in _COMPARISONS:
+        return {"comparison": _COMPARISONS[keyword], "limit": raw["limit"]}
+    if keyword == "pattern":
+        return {"pattern": raw["pattern"]}
+    return {}
+
+
+def _pointer(path: Iterable[str | int]) -> str:
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)

@@ -1,0 +1,148 @@
+"""What an exchange is, and the words that exchanges are written with."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any
+
+from tests.contract.patterns import ANY, Has, Id, Is, Json, PerMode, Text
+from tests.contract.steps import Step
+
+MODES = ("native", "sdk", "legacy")
+META = "io.modelcontextprotocol/"
+MODERN = "2026-07-28"
+ENVELOPE = {META + "protocolVersion": MODERN, META + "clientCapabilities": {}}
+STAMP = {META + "serverInfo": {"name": "contract", "version": "1.2.3"}}
+TIME = Text(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
+INVALID = {"code": "INVALID_REQUEST"}
+
+BLOCK = {"schemaVersion": "2.1.0", "toolVersion": "1.2.3", "capabilities": {"docs": {"pdf": False}}}
+CAPABILITIES = {"tools": {"listChanged": False}, "experimental": {"contract": BLOCK}}
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A kind of server process: its dialect, its settings, and the exchange that opens the session.
+
+    Exchanges of one scene share a process where they leave the session as it was.
+    """
+
+    dialect: str
+    opening: tuple[Step, ...]
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A short dialogue with a server, and the requirements that it proves.
+
+    `alone` asks for a process of its own, because the exchange ends or changes the session; so does `opened=False`,
+    for an exchange that opens the session itself. Where a mode rightly differs, the steps say how (`PerMode`) and
+    `differences` says why.
+    """
+
+    name: str
+    scene: str
+    steps: tuple[Step | PerMode, ...]
+    proves: tuple[str, ...] = ()
+    alone: bool = False
+    opened: bool = True
+    settings: Mapping[str, str] = field(default_factory=dict)
+    differences: Mapping[str, str] = field(default_factory=dict)
+
+
+def parts_of(value: Any) -> list[Any]:
+    """The value and everything inside it, for checks on the exchanges themselves."""
+    found = [value]
+    inner: list[Any] = []
+    if is_dataclass(value):
+        inner = [getattr(value, item.name) for item in fields(value)]
+    elif isinstance(value, Mapping):
+        inner = list(value.values())
+    elif isinstance(value, list | tuple):
+        inner = list(value)
+    for item in inner:
+        found += parts_of(item)
+    return found
+
+
+# --- messages ------------------------------------------------------------------------------------------------
+
+
+def request(request_id: Any, method: str, params: Any = None) -> dict[str, Any]:
+    """A request."""
+    message = {"jsonrpc": "2.0", "id": request_id, "method": method}
+    return message if params is None else {**message, "params": params}
+
+
+def note(method: str, params: Any = None) -> dict[str, Any]:
+    """A notification."""
+    message = {"jsonrpc": "2.0", "method": method}
+    return message if params is None else {**message, "params": params}
+
+
+def initialize(number: int, revision: Any) -> dict[str, Any]:
+    """The opening request of a handshake."""
+    params = {"protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "suite", "version": "1"}}
+    return request(Id(number), "initialize", params)
+
+
+def welcome(revision: str) -> dict[str, Any]:
+    """The result of a handshake."""
+    return {
+        "protocolVersion": revision,
+        "capabilities": CAPABILITIES,
+        "serverInfo": {"name": "contract", "version": "1.2.3"},
+        "instructions": "Tools for tests.",
+    }
+
+
+def call(request_id: Any, tool: str, arguments: Any = None, **meta: Any) -> dict[str, Any]:
+    """A tool call."""
+    params: dict[str, Any] = {"name": tool, "arguments": arguments or {}}
+    return request(request_id, "tools/call", {**params, "_meta": meta} if meta else params)
+
+
+def modern(number: int, method: str, params: Mapping[str, Any] | None = None, **meta: Any) -> dict[str, Any]:
+    """A request of the era without a handshake."""
+    return request(Id(number), method, {**(params or {}), "_meta": {**ENVELOPE, **meta}})
+
+
+# --- answers -------------------------------------------------------------------------------------------------
+
+
+def text(value: Any) -> list[Any]:
+    """Content of exactly one text item."""
+    return [{"type": "text", "text": value}]
+
+
+def plain(payload: Any) -> dict[str, Any]:
+    """A success without structured content."""
+    return {"content": text(Json(payload)), "isError": False}
+
+
+def structured(payload: Any) -> dict[str, Any]:
+    """A success with structured content."""
+    return {**plain(payload), "structuredContent": payload}
+
+
+def failed(envelope: Any) -> dict[str, Any]:
+    """A tool error whose text is this envelope."""
+    return {"content": text(Json(envelope)), "isError": True}
+
+
+def poc_failure(code: str, **more: Any) -> Has:
+    """The envelope of a failure in the dialect poc, in which the code and the message stand twice."""
+    meta = {"schemaVersion": "2.1.0", "toolVersion": "1.2.3", "ts": TIME, "durationMs": Is((int, float))}
+    inner = Has({"code": code, "message": Is((str,))})
+    return Has({"ok": False, "code": code, "message": Is((str,)), "error": inner, "_meta": meta, **more})
+
+
+def violation(place: str, keyword: str, **params: Any) -> dict[str, Any]:
+    """One violation of a schema."""
+    return {
+        "instancePath": place,
+        "schemaPath": Text(f"^#.*/{keyword}$"),
+        "keyword": keyword,
+        "params": params or ANY,
+        "message": Is((str,)),
+    }

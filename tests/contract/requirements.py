@@ -1,0 +1,182 @@
+"""Every rule of the two contracts that servers are held to, with an id, in our own words, and who proves it.
+
+`test_requirements.py` enforces it in both directions: every row of the foundation has a test or an exchange that
+names it, every name that is used is a row, and nobody claims a row that is still pending.
+"""
+
+from typing import NamedTuple
+
+FOUNDATION = "foundation"
+SEARCH = "search server (pending)"
+TOOLCHAIN = "contract toolchain (pending)"
+
+
+class Requirement(NamedTuple):
+    """One rule: what must hold, where it is written, and which part of the project proves it."""
+
+    sentence: str
+    source: str
+    owner: str = FOUNDATION
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether the part that proves it is still to come."""
+        return self.owner != FOUNDATION
+
+
+def _stability(section: str, sentence: str, owner: str = FOUNDATION) -> Requirement:
+    return Requirement(sentence, f"stability contract, section {section}", owner)
+
+
+def _tooling(section: str, sentence: str, owner: str = FOUNDATION) -> Requirement:
+    return Requirement(sentence, f"tooling contract, section {section}", owner)
+
+
+_STABILITY = {
+    "S0-1-all-transports": _stability("1", "The contract holds for legacy framing and for the SDK mode alike."),
+    "S0-2.1-name": _stability("2.1", "Each tool definition has a name."),
+    "S0-2.1-description": _stability("2.1", "Each tool definition has a description."),
+    "S0-2.1-input-schema": _stability("2.1", "Each tool definition has an input schema, a JSON Schema object."),
+    "S0-2.1-schema-version": _stability("2.1", "Each tool definition has an integer schemaVersion."),
+    "S0-2.1-tooling-version": _stability("2.1", "Each tool definition names the version of the implementation."),
+    "S0-2.2-bump-required-argument": _stability("2.2", "A new required argument raises schemaVersion.", TOOLCHAIN),
+    "S0-2.2-bump-meaning": _stability("2.2", "A changed meaning of an argument raises schemaVersion.", TOOLCHAIN),
+    "S0-2.2-bump-default": _stability("2.2", "A default that changes behaviour raises schemaVersion.", TOOLCHAIN),
+    "S0-2.2-bump-result": _stability("2.2", "A changed structure of the result raises schemaVersion.", TOOLCHAIN),
+    "S0-2.2-bump-codes": _stability(
+        "2.2", "An error code added, removed or renamed raises schemaVersion.", TOOLCHAIN
+    ),
+    "S0-2.2-bump-semantics": _stability(
+        "2.2", "An observable change of cancellation or timeouts raises schemaVersion.", TOOLCHAIN
+    ),
+    "S0-3.1-stable-names": _stability("3.1", "A renamed tool raises schemaVersion.", TOOLCHAIN),
+    "S0-3.1-alias": _stability("3.1", "An old name may stay available; it works and is marked deprecated."),
+    "S0-3.2-tool-set": _stability("3.2", "The search server offers its six long-standing tool names.", SEARCH),
+    "S0-4.1-unknown-arguments": _stability("4.1", "Unknown arguments are rejected as INVALID_REQUEST."),
+    "S0-4.1-reserved-arguments": _stability("4.1", "Reserved arguments are rejected when they are set."),
+    "S0-4.2-no-ignored-field": _stability(
+        "4.2", "Every field of an input schema changes behaviour or is rejected; none is accepted and ignored."
+    ),
+    "S0-5.1-success-is-json": _stability("5.1", "The text of a successful result is valid JSON."),
+    "S0-5.1-success-is-no-error": _stability("5.1", "A successful result does not set isError to true."),
+    "S0-5.2-error-result": _stability("5.2", "A failure is a result with isError true and JSON as its text."),
+    "S0-5.2-message": _stability("5.2", "A failure has a message, a text."),
+    "S0-5.2-code": _stability("5.2", "A failure has a code, a text from the table of codes."),
+    "S0-5.2-output-trimmed": _stability("5.2", "stderr and stdout of a failure are trimmed texts."),
+    "S0-5.2-timeout-finite": _stability("5.2", "timeoutMs of a failure is a finite number."),
+    "S0-5.2-hint": _stability("5.2", "A hint is a text that suggests a remedy."),
+    "S0-6-codes": _stability("6", "Each public code is declared with its meaning and its remedy."),
+    "S0-6-invalid-request": _stability("6", "A malformed request has the code INVALID_REQUEST."),
+    "S0-6-internal": _stability("6", "An unexpected error has the code INTERNAL."),
+    "S0-7.1-cancel-stops": _stability("7.1", "$/cancelRequest stops the work promptly."),
+    "S0-7.1-cancel-answers-once": _stability("7.1", "A cancelled request gets exactly one terminal answer."),
+    "S0-7.1-cancel-code": _stability("7.1", "That answer has isError true and the code CANCELLED."),
+    "S0-7.2-ids-as-text": _stability("7.2", 'A cancellation finds its request whether the id is 1 or "1".'),
+    "S0-7.3-no-progress-after-cancel": _stability("7.3", "No progress follows a cancellation."),
+    "S0-7.3-no-success-after-cancel": _stability("7.3", "A cancelled request is not answered with a success."),
+    "S0-8.1-timeout-aborts": _stability("8.1", "A tool that exceeds its timeout is aborted."),
+    "S0-8.1-timeout-code": _stability("8.1", "The answer has isError true and the code TOOL_TIMEOUT."),
+    "S0-8.1-timeout-ms": _stability("8.1", "The answer has timeoutMs."),
+    "S0-8.2-subprocesses-end": _stability("8.2", "Subprocesses of a tool end with its timeout."),
+    "S0-8.2-tree-aware": _stability("8.2", "Descendants of those subprocesses end too."),
+    "S0-9-progress-fields": _stability("9", "Progress carries id, tool, message, stream, phase and ts."),
+    "S0-9.1-throttled": _stability("9.1", "Progress is throttled to at most four notices per second and call."),
+    "S0-9.1-coalesced": _stability("9.1", "Of reports that come too fast only the latest is kept."),
+    "S0-9.2-no-progress-after-answer": _stability("9.2", "No progress follows the terminal answer."),
+    "S0-10-schema-snapshot": _stability("10", "Names, required fields and schemaVersion are held by a snapshot."),
+    "S0-10-argument-mapping": _stability(
+        "10", "Every argument of every tool of the search server is tested.", SEARCH
+    ),
+    "S0-10-cancel-tested": _stability("10", "A cancellation gives CANCELLED, no success, no later progress."),
+    "S0-10-timeout-tested": _stability("10", "A timeout gives TOOL_TIMEOUT and leaves no orphans."),
+    "S0-P2-1-all-descendants": _stability("part 2, 1", "All descendants of a tool's subprocess are ended."),
+    "S0-P2-1-no-orphans": _stability("part 2, 1", "No orphans are left after cancellations and timeouts."),
+    "S0-P2-2-one-primitive": _stability(
+        "part 2, 2", "One primitive ends processes; nothing else kills on its own."
+    ),
+    "S0-P2-3.1-own-group": _stability("part 2, 3.1", "A subprocess leads a process group of its own."),
+    "S0-P2-3.2-ladder": _stability("part 2, 3.2", "TERM to the group, a bounded grace, then KILL to the group."),
+    "S0-P2-3.3-already-gone": _stability("part 2, 3.3", "A process that ends in between is no error."),
+    "S0-P2-4.1-taskkill": _stability("part 2, 4.1", "On Windows the tree is ended with taskkill /T /F."),
+    "S0-P2-5-tree-test": _stability("part 2, 5", "After an abort parent and child end quickly."),
+    "S0-P2-5-no-output-after-abort": _stability("part 2, 5", "Nothing is said by the tree after the abort."),
+}
+
+_TOOLING = {
+    "S1-3.2-tool-version": _tooling("3.2", "toolVersion is a SemVer text."),
+    "S1-3.2-schema-version": _tooling("3.2", "schemaVersion of the surface is a SemVer text."),
+    "S1-3.3-major": _tooling("3.3", "A breaking change raises the major version of the surface.", TOOLCHAIN),
+    "S1-3.3-minor": _tooling("3.3", "A compatible addition raises the minor version.", TOOLCHAIN),
+    "S1-3.3-patch": _tooling("3.3", "An editorial change raises the patch version.", TOOLCHAIN),
+    "S1-3.4-single-source": _tooling("3.4", "One constant is the surface's version everywhere it is published."),
+    "S1-3.4-package-version": _tooling("3.4", "toolVersion is the version of the search package.", SEARCH),
+    "S1-4.1-http": _tooling("4.1", "HTTP answers are {ok, repo, result} or {ok, code, message}.", SEARCH),
+    "S1-4.2-success": _tooling("4.2", "The text of a success is the payload of the tool, as JSON."),
+    "S1-4.2-error": _tooling("4.2", "The text of an error is JSON with code and message."),
+    "S1-4.2-documented": _tooling("4.2", "The envelope is documented in the generated contract files.", SEARCH),
+    "S1-5.1-registry": _tooling("5.1", "Codes come from one registry; an undeclared one never leaves the server."),
+    "S1-5.1-registry-page": _tooling("5.1", "The registry is documented in the generated page of codes.", SEARCH),
+    "S1-5.1-unknown-tool": _tooling("5.1", "An unknown tool is NOT_FOUND."),
+    "S1-5.2-protocol-error-code": _tooling("5.2", "Every protocol error has a text code in error.data.code."),
+    "S1-5.2-tool-error-envelope": _tooling(
+        "5.2", "Every tool error has isError true and an envelope with ok false."
+    ),
+    "S1-6.1-json-rpc": _tooling("6.1", "The server speaks JSON-RPC 2.0."),
+    "S1-6.1-revision": _tooling("6.1", "The server implements revision 2024-11-05."),
+    "S1-6.1-other-revision": _tooling(
+        "6.1", "A pinned server answers 2024-11-05 to another revision and goes on."
+    ),
+    "S1-6.2-sdk-fails-fast": _tooling("6.2", "SDK mode fails fast with a clear error when the SDK is missing."),
+    "S1-6.2-sdk-framing": _tooling(
+        "6.2", "SDK mode uses the SDK's server and stdio transport, no framing of its own."
+    ),
+    "S1-6.2-one-line": _tooling("6.2", "Each message is one line of JSON."),
+    "S1-6.2-line-feed": _tooling("6.2", "Messages are delimited by a single line feed."),
+    "S1-6.2-no-raw-newline": _tooling("6.2", "No message contains an unescaped newline."),
+    "S1-6.2-stdout-reserved": _tooling("6.2", "stdout carries protocol messages only."),
+    "S1-6.2-logs-to-stderr": _tooling("6.2", "Everything else goes to stderr or a file."),
+    "S1-6.3-legacy-selected": _tooling("6.3", "Legacy framing is available when it is chosen explicitly."),
+    "S1-6.3-no-fallback": _tooling("6.3", "There is no automatic fallback from SDK mode."),
+    "S1-6.4-capability-block": _tooling("6.4", "capabilities.experimental has a block under the server's name."),
+    "S1-6.4-versions": _tooling("6.4", "The block has schemaVersion and toolVersion."),
+    "S1-6.4-content": _tooling(
+        "6.4", "The block of the search server is `pairofcleats`, with its capabilities.", SEARCH
+    ),
+    "S1-6.5.1-one-registry": _tooling("6.5.1", "Tool definitions come from a single place."),
+    "S1-6.5.1-full-list": _tooling("6.5.1", "tools/list returns all tools."),
+    "S1-6.5.1-stable-names": _tooling("6.5.1", "Names are stable within a major version.", TOOLCHAIN),
+    "S1-6.5.2-tool-set": _tooling("6.5.2", "The seventeen tools of the search server exist.", SEARCH),
+    "S1-6.5.2-removal": _tooling("6.5.2", "A removed or renamed tool raises the major version.", TOOLCHAIN),
+    "S1-6.6-validated": _tooling("6.6", "Arguments are validated against the tool's input schema."),
+    "S1-6.6-invalid-params": _tooling("6.6", "Invalid arguments are the JSON-RPC error -32602."),
+    "S1-6.6-data-code": _tooling("6.6", "Its data.code is INVALID_REQUEST."),
+    "S1-6.6-details": _tooling("6.6", "Its data.details lists every violation with path, keyword and message."),
+    "S1-6.7-not-error": _tooling("6.7", "A successful result has isError false."),
+    "S1-6.7-one-text": _tooling("6.7", "A successful result has exactly one text item, the payload as JSON."),
+    "S1-6.7-failure": _tooling("6.7", "A failed result has isError true and JSON with code and message."),
+    "S1-6.7-compact": _tooling("6.7", "The JSON is stable and parseable, without pretty printing."),
+    "S1-6.8-method": _tooling("6.8", "Progress uses the method notifications/progress."),
+    "S1-6.8-legacy-fields": _tooling("6.8", "In legacy mode it carries id, tool, message, stream, phase, ts."),
+    "S1-6.8-token-fields": _tooling(
+        "6.8", "Elsewhere it carries progressToken in place of id, when the client gave one."
+    ),
+    "S1-6.8-no-extras": _tooling("6.8", "Its other fields are those that MCP permits."),
+    "S1-6.9-cancel-request": _tooling("6.9", "$/cancelRequest is supported for calls in flight."),
+    "S1-6.9-abort": _tooling("6.9", "A cancellation aborts the execution of the tool."),
+    "S1-6.9-progress-stops": _tooling("6.9", "A cancelled request reports no further progress."),
+    "S1-6.9-answer": _tooling("6.9", "The cancelled request is answered with isError true and CANCELLED."),
+    "S1-6.10.1-overload": _tooling("6.10.1", "A full queue is the JSON-RPC error -32001."),
+    "S1-6.10.1-overload-data": _tooling(
+        "6.10.1", "Its data has QUEUE_OVERLOADED, a message, and the queue's max and size."
+    ),
+    "S1-6.10.1-queue-max": _tooling("6.10.1", "By default 64 calls may wait."),
+    "S1-6.10.1-buffer": _tooling("6.10.1", "By default a message may have 8 MiB."),
+    "S1-6.10.2-abort": _tooling("6.10.2", "A call beyond its timeout is aborted."),
+    "S1-6.10.2-tool-error": _tooling("6.10.2", "It ends in a tool error with TOOL_TIMEOUT and timeoutMs."),
+    "S1-6.10.2-default": _tooling("6.10.2", "The default timeout is 120000 ms."),
+    "S1-6.10.2-per-tool": _tooling(
+        "6.10.2", "The long-running tools of the search server have their own.", SEARCH
+    ),
+}
+
+REQUIREMENTS: dict[str, Requirement] = {**_STABILITY, **_TOOLING}

@@ -1,0 +1,300 @@
+"""The steps of an exchange, as data with one verb: each is taken by a run against a server process."""
+
+import json
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil  # type: ignore[import-untyped]
+from tests.contract.patterns import ANY, Run, mismatch, resolve
+from tests.contract.peer import BOUND, Peer
+
+POLL = 0.01  # seconds between two looks at what cannot be waited for
+
+
+class Step:
+    """One thing that a client does or expects."""
+
+    def take(self, peer: Peer, run: Run) -> None:
+        """Do it, or fail."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Send(Step):
+    """Send messages in one write: JSON values, or bytes as the content of a message."""
+
+    messages: tuple[Any, ...]
+
+    def take(self, peer: Peer, run: Run) -> None:
+        """Frame them as the mode does."""
+        contents = (resolve(message, run) for message in self.messages)
+        peer.write(b"".join(peer.frame(item if isinstance(item, bytes) else _encoded(item)) for item in contents))
+
+
+@dataclass(frozen=True)
+class Raw(Step):
+    """Send bytes without any framing."""
+
+    data: Any
+
+    def take(self, peer: Peer, run: Run) -> None:
+        """Send them as they are."""
+        peer.write(resolve(self.data, run))
+
+
+@dataclass(frozen=True)
+class Result(Step):
+    """Wait for the successful answer to a request."""
+
+    id: Any
+    result: Any
+
+    def take(self, peer: Peer, run: Run) -> None:
+        """The next answer with this id must be it."""
+        _expect_answer(peer, run, self.id, {"jsonrpc": "2.0", "id": self.id, "result": self.result})
+
+
+@dataclass(frozen=True)
+class Error(Step):
+    """Wait for the failed answer to a request."""
+
+    id: Any
+    code: Any
+    data: Any
+    message: Any = ANY
+
+    def take(self, peer: Peer, run: Run) -> None:
+        """The next answer with this id must be it."""
+        error = {"code": self.code, "message": self.message, "data": self.data}
+        _expect_answer(peer, run, self.id, {"jsonrpc": "2.0", "id": self.id, "error": error})
+
+
+@dataclass(frozen=True)
+class Together(Step):
+    """Wait for the answers to a batch: one array, in any order."""
+
+    answers: tuple[Any, ...]
+
+    def take(self, peer: Peer, run: Run) -> None:
+        """Every expected answer is there, and no other."""
+        array = peer.take(lambda message: isinstance(message, list), "the answers to a batch")
+        left = list(array)
+        for expected in self.answers:
+            found = next((item for item in left if mismatch(expected, item, run) is None), None)
+            assert found is not None, f"{expected} is not in {array}"
+            left.remove(found)
+        assert not left, left
+
+
+@dataclass(frozen=True)
+class Flood(Step):
+    """Send so many requests at once; each must be answered."""
+
+    count: Any
+
+    def take(self, peer: Peer, run: Run) -> None:
+        """Ids are strings here, so that no number of another exchange is met."""
+        ids = [f"flood-{number}" for number in range(resolve(self.count, run))]
+        ping = {"jsonrpc": "2.0", "method": "ping"}
+        peer.write(b"".join(peer.frame(_encoded({**ping, "id": item})) for item in ids))
+        for _ in ids:
+            peer.take(_is_flood_answer, "an answer to every message of the flood")
+        assert not peer.take_all(_is_flood_answer)
+
+
+def _is_flood_answer(message: Any) -> bool:
+    return str(_id_of(message)).startswith("flood-") and message.get("result") == {}
+
+
+@dataclass(frozen=True)
+class Notified(Step):
+    """Wait for progress of one call; all of it that has come must match, and be no more than `at_most`."""
+
+    params: Any
+    at_most: int = 1_000_000
+
+    def take(self, peer: Peer, run: Run) -> None:
+        """Numbers must rise from notice to notice."""
+        notices = [peer.take(_is_progress, "a progress notification"), *peer.take_all(_is_progress)]
+        for notice in notices:
+            expected = {"jsonrpc": "2.0", "method": "notifications/progress", "params": self.params}
+            _assert_matches(expected, notice, run)
+        numbers = [notice["params"]["progress"] for notice in notices]
+        assert numbers == sorted(set(numbers)), numbers
+        assert len(notices) <= self.at_most, notices
+
+
+@dataclass(frozen=True)
+class Silent(Step):
+    """Nothing is said about these ids, and no progress is reported, before later requests are answered."""
+
+    ids: tuple[Any, ...] = ()
+
+    def take(self, peer: Peer, run: Run) -> None:
+        """Two rounds of questions and answers are the proof."""
+        for _ in range(2):
+            barrier(peer)
+        said = [resolve(item, run) for item in self.ids]
+        found = [item for item in peer.messages if _is_progress(item) or _id_of(item) in said]
+        assert not found, found
+
+
+@dataclass(frozen=True)
+class FileHas(Step):
+    """Wait until a file has so many lines."""
+
+    file: Any
+    lines: int
+
+    def take(self, peer: Peer, run: Run) -> None:
+        """A tool writes it."""
+        path = Path(resolve(self.file, run))
+        _wait_until(lambda: path.exists() and len(path.read_text().splitlines()) >= self.lines, f"{path} is short")
+
+
+@dataclass(frozen=True)
+class Gone(Step):
+    """Wait until every process that a file lists has ended."""
+
+    file: Any
+    processes: int
+
+    def take(self, peer: Peer, run: Run) -> None:
+        """A zombie has ended too."""
+        ids = [int(line) for line in Path(resolve(self.file, run)).read_text().split()]
+        assert len(ids) == self.processes, ids
+        _wait_until(lambda: not any(map(_is_alive, ids)), f"still alive: {[pid for pid in ids if _is_alive(pid)]}")
+
+
+@dataclass(frozen=True)
+class Logged(Step):
+    """A record of the event log matches."""
+
+    record: Any
+
+    def take(self, peer: Peer, run: Run) -> None:
+        """Wait for it: records are written before the answer, but this step may follow no answer."""
+        _wait_until(
+            lambda: any(mismatch(self.record, record, run) is None for record in _records(peer.state)),
+            f"no record matches {self.record}",
+        )
+
+
+@dataclass(frozen=True)
+class StderrHas(Step):
+    """The server wrote this to stderr."""
+
+    text: str
+
+    def take(self, peer: Peer, run: Run) -> None:
+        """Wait for it."""
+        _wait_until(lambda: self.text in peer.stderr(), f"{self.text!r} is not in stderr")
+
+
+@dataclass(frozen=True)
+class CloseInput(Step):
+    """Close the server's stdin."""
+
+    def take(self, peer: Peer, run: Run) -> None:
+        """Answers can still be read."""
+        peer.close_input()
+
+
+@dataclass(frozen=True)
+class Disconnect(Step):
+    """Close both pipes, as a client that died."""
+
+    def take(self, peer: Peer, run: Run) -> None:
+        """Nothing can be read any more."""
+        peer.disconnect()
+
+
+@dataclass(frozen=True)
+class Signal(Step):
+    """Send a signal to the server."""
+
+    number: signal.Signals
+
+    def take(self, peer: Peer, run: Run) -> None:
+        """To the server alone, not to its group."""
+        peer.process.send_signal(self.number)
+
+
+@dataclass(frozen=True)
+class Exits(Step):
+    """The server ends by itself with this exit code, having said nothing else."""
+
+    code: int
+
+    def take(self, peer: Peer, run: Run) -> None:
+        """All that it said must have been claimed."""
+        assert peer.exit_code() == self.code, peer.stderr()[-2000:]
+        assert not peer.messages, peer.messages
+
+
+def barrier(peer: Peer) -> None:
+    """A question and its answer: what was sent before has been taken up by the server."""
+    peer.write(peer.frame(_encoded({"jsonrpc": "2.0", "id": "barrier", "method": "ping"})))
+    peer.take(lambda message: _id_of(message) == "barrier", "the answer to a ping")
+
+
+def nothing_left(peer: Peer) -> None:
+    """Everything that the server said has been claimed by an expectation."""
+    barrier(peer)
+    assert not peer.messages, peer.messages
+
+
+def _expect_answer(peer: Peer, run: Run, request_id: Any, expected: Any) -> None:
+    wanted = resolve(request_id, run)
+    answer = peer.take(lambda message: _has_id(message, wanted), f"an answer to {wanted!r}")
+    _assert_matches(expected, answer, run)
+
+
+def _assert_matches(expected: Any, actual: Any, run: Run) -> None:
+    problem = mismatch(expected, actual, run)
+    assert problem is None, f"{problem}\nin {actual!r:.3000}"
+
+
+def _has_id(message: Any, wanted: Any) -> bool:
+    if isinstance(message, list):  # the answers to a batch are found by the first of them
+        return bool(message) and _has_id(message[0], wanted)
+    if not isinstance(message, dict) or "id" not in message:
+        return False
+    return type(message["id"]) is type(wanted) and message["id"] == wanted
+
+
+def _id_of(message: Any) -> Any:
+    return message.get("id") if isinstance(message, dict) else None
+
+
+def _is_progress(message: Any) -> bool:
+    return isinstance(message, dict) and message.get("method") == "notifications/progress"
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _records(state: Path) -> Iterator[Any]:
+    for file in state.rglob("*.jsonl*"):
+        for line in file.read_text().splitlines():
+            yield json.loads(line)
+
+
+def _wait_until(reached: Callable[[], bool], problem: str) -> None:
+    until = time.monotonic() + BOUND
+    while not reached():
+        assert time.monotonic() < until, problem
+        threading.Event().wait(POLL)
+
+
+def _encoded(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()

@@ -1,0 +1,108 @@
+"""Progress is throttled, rises, and stops with the call."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+from holdfast.settings import Settings
+from holdfast.testing import MockClock, connect
+from holdfast.worker.context import Context
+from holdfast.worker.progress import ProgressMeter
+from holdfast.worker.server import Server
+
+QUIET = replace(Settings(), event_log=False)
+
+
+def meter_on(
+    clock: MockClock, reports: list[tuple[float, Any]], interval: float = 0.25
+) -> list[tuple[float, Any]]:
+    """Report (at time, progress) pairs through a meter; return what was sent, with its time."""
+    sent: list[tuple[float, Any]] = []
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        meter = ProgressMeter(lambda notice: sent.append((loop.time(), notice["progress"])), {}, interval, loop)
+        for at, progress in reports:
+            await asyncio.sleep(max(0.0, at - loop.time()))
+            meter.report("step", progress)
+        await asyncio.sleep(10)
+
+    clock.run(main())
+    return sent
+
+
+def test_a_burst_becomes_the_first_report_and_the_newest_one() -> None:
+    sent = meter_on(MockClock(), [(0.0, number) for number in range(1, 101)])
+
+    assert [progress for _, progress in sent] == [1, 100]
+    assert sent[1][0] - sent[0][0] >= 0.25
+
+
+def test_there_are_never_more_than_four_in_a_second() -> None:
+    sent = meter_on(MockClock(), [(number / 100, number) for number in range(1, 500)])
+
+    times = [at for at, _ in sent]
+    assert all(later - earlier >= 0.249 for earlier, later in zip(times, times[1:], strict=False))
+    assert len(sent) >= 18
+
+
+def test_a_number_that_does_not_rise_is_not_sent() -> None:
+    sent = meter_on(MockClock(), [(0.0, 5), (1.0, 5), (2.0, 3), (3.0, 6)])
+
+    assert [progress for _, progress in sent] == [5, 6]
+
+
+def test_reports_without_a_number_are_counted() -> None:
+    sent = meter_on(MockClock(), [(0.0, None), (1.0, None), (2.0, None)])
+
+    assert [progress for _, progress in sent] == [1, 2, 3]
+
+
+def make_server() -> Server:
+    server = Server("chatty", version="1.0.0", dialect="poc", render="json", presentation="meta")
+
+    @server.tool()
+    async def work(ctx: Context) -> None:
+        """Report, then end at once."""
+        await ctx.progress("half", progress=1, total=2)
+        await ctx.progress("all", progress=2, total=2)
+
+    return server
+
+
+def test_progress_carries_the_token_and_says_which_tool_is_how_far() -> None:
+    async def test() -> None:
+        async with connect(make_server(), settings=QUIET) as client:
+            await client.answer_to(client.start_call("work", meta={"progressToken": "p"}))
+            await asyncio.sleep(5)
+
+            (notice,) = client.progress_of("p")
+            assert notice["message"] == "half"
+            assert (notice["progress"], notice["total"]) == (1, 2)
+            assert notice["tool"] == "work"
+            assert client.messages[-1]["id"] is not None, "the waiting report was dropped with the answer"
+
+    MockClock().run(test())
+
+
+def test_nobody_who_did_not_ask_for_progress_gets_it() -> None:
+    async def test() -> None:
+        async with connect(make_server(), settings=QUIET) as client:
+            await client.call("work")
+
+            assert all("method" not in message for message in client.messages)
+
+    MockClock().run(test())
+
+
+def test_legacy_framing_sends_progress_with_the_request_id_and_without_a_token() -> None:
+    async def test() -> None:
+        async with connect(make_server(), settings=replace(QUIET, mcp_mode="legacy")) as client:
+            number = client.start_call("work")
+            await client.answer_to(number)
+            notice = await client.wait_for(lambda message: message.get("method") == "notifications/progress")
+
+            assert notice["params"]["id"] == number
+            assert set(notice["params"]) >= {"id", "tool", "message", "stream", "phase", "ts"}
+
+    MockClock().run(test())
