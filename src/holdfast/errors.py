@@ -142,7 +142,7 @@ CODES: dict[str, CodeRow] = _table(
     CodeRow("INVALID_REQUEST", "The request is malformed or does not fit the schema.",
             "Correct the request; compare it with the tool's input schema.", "protocol", http_status=400),
     CodeRow("NOT_FOUND", "The tool, file, index or other resource does not exist.",
-            "Check the name or path, or build the index first.", "downstream", http_status=404),
+            "Check the name or path, or create it first.", "downstream", http_status=404),
     CodeRow("NO_INDEX", "An index is required and there is none.",
             "Build the index of the repository, then call again.", "downstream", http_status=409),
     CodeRow("CAPABILITY_MISSING", "An optional dependency or a capability of the platform is missing.",

@@ -36,7 +36,7 @@ class Setting:
 def _choice(*words: str) -> Callable[[str], str]:
     def parse(text: str) -> str:
         if text not in words:
-            raise ValueError(f"expected one of {', '.join(words)}")
+            raise ValueError(f"expected one of {', '.join(word for word in words if word)}")
         return text
 
     parse.choices = words  # type: ignore[attr-defined]

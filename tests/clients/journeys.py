@@ -19,7 +19,18 @@ import pytest
 
 from holdfast.observe.event_log import read_events
 
-__all__ = ["JOURNEYS", "SERVER", "Journey", "Seen", "node", "package", "server_environment", "survivors", "take"]
+__all__ = [
+    "JOURNEYS",
+    "SERVER",
+    "Journey",
+    "Seen",
+    "events",
+    "node",
+    "package",
+    "server_environment",
+    "survivors",
+    "take",
+]
 
 HERE = Path(__file__).parent
 SERVER = HERE / "server.py"
@@ -98,9 +109,7 @@ class Seen:
 
     def events(self, kind: str) -> list[dict[str, Any]]:
         """The records of this kind in the server's event log."""
-        return [
-            event for event in read_events(self.directory / "harbour" / "events.jsonl") if event["event"] == kind
-        ]
+        return events(self.directory, kind)
 
 
 def take(journeys: Sequence[Journey], parent: Path) -> dict[Journey, Seen]:
@@ -116,11 +125,16 @@ def take(journeys: Sequence[Journey], parent: Path) -> dict[Journey, Seen]:
     }
 
 
+def events(directory: Path, kind: str) -> list[dict[str, Any]]:
+    """The records of this kind in the event log of the server that has its state here."""
+    return [event for event in read_events(directory / "harbour" / "events.jsonl") if event["event"] == kind]
+
+
 def server_environment(directory: Path, mode: str, *, pinned: bool = False) -> dict[str, str]:
     """The environment of a server: its mode, and state of its own. Calls in flight end when the client leaves."""
-    settings = {"MCP_MODE": mode, "STATE_DIR": str(directory), "DRAIN": "0"} | (
-        {"PROTOCOL": "pinned"} if pinned else {}
-    )
+    settings = {"MCP_MODE": mode, "STATE_DIR": str(directory), "DRAIN": "0"}
+    if pinned:
+        settings["PROTOCOL"] = "pinned"
     measured = {name: os.environ[name] for name in ("COVERAGE_PROCESS_START",) if name in os.environ}
     return {**{f"HOLDFAST_{name}": value for name, value in settings.items()}, **measured}
 
@@ -185,7 +199,7 @@ def _server(journey: Journey, directory: Path) -> dict[str, Any]:
 def survivors(directory: Path) -> list[str]:
     """The processes of a journey that are still there a while after its client has left."""
     _, alive = psutil.wait_procs([process for process in psutil.process_iter() if _is_of(process, directory)], 5.0)
-    return [" ".join(process.cmdline()) for process in alive]
+    return [str(process) for process in alive]
 
 
 def _is_of(process: psutil.Process, directory: Path) -> bool:

@@ -16,7 +16,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp_types import CallToolResult
 
-__all__ = ["journey"]
+__all__ = ["hold", "journey"]
 
 BOUND = 15.0
 ARTICLE = {"sku": "C-3", "kind": "kit", "price": 2, "arrived": "2026-01-02", "shelves": [], "stock": {}}
@@ -45,7 +45,7 @@ async def _journey(stranger: Client, directory: Path) -> Entry:
         journal |= await _calls_at_once(client, directory / "cancelled")
         journal["afterCrash"] = await _call(client, "fragile", crash=False)
         journal["process"] = await _call(client, "identify")
-        pid, answer = await _hold(client, directory / "left")
+        pid, answer = await hold(client, directory / "left")
     journal["left"] = {**await answer, "pid": pid}
     return journal
 
@@ -119,7 +119,7 @@ async def _cancel(client: Client, note: Path) -> Entry:
     return {"error": {"message": "cancelled"}, "pid": pids[0], "ended": ended}
 
 
-async def _hold(client: Client, note: Path) -> tuple[int | None, "asyncio.Task[Entry]"]:
+async def hold(client: Client, note: Path) -> tuple[int | None, "asyncio.Task[Entry]"]:
     """Start the tool that never ends by itself; return once the program that it runs has told its process id."""
     told: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 

@@ -35,9 +35,9 @@ class Scene:
 class Exchange:
     """A short dialogue with a server, and the requirements that it proves.
 
-    `alone` asks for a process of its own, because the exchange ends or changes the session; so does `opened=False`,
-    for an exchange that opens the session itself. Where a mode rightly differs, the steps say how (`PerMode`) and
-    `differences` says why.
+    `alone` asks for a process of its own, because the exchange ends or changes the session; `opened=False` does so
+    too, for an exchange that opens the session itself. Where a mode rightly differs, the steps say how (`PerMode`)
+    and `differences` says why.
     """
 
     name: str

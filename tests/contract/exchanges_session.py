@@ -66,9 +66,25 @@ SCHEMA = Has({"type": "object", "properties": ANY, "additionalProperties": False
 VERSIONS = {"version": "1.4.0", "schemaVersion": 5, "toolingVersion": "1.2.3", "surfaceVersion": "2.1.0"}
 HINTS = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": True}
 NAMES = [
-    "echo", "say", "add", "count", "refuse", "crash", "wait_for_gate", "open_gate", "hang", "tree", "report", "noise",
-    "in_thread", "isolated", "large", "wrong_output", "hang_briefly", "tree_briefly",
-]  # fmt: skip
+    "echo",
+    "say",
+    "add",
+    "count",
+    "refuse",
+    "crash",
+    "wait_for_gate",
+    "open_gate",
+    "hang",
+    "tree",
+    "report",
+    "noise",
+    "in_thread",
+    "isolated",
+    "large",
+    "wrong_output",
+    "hang_briefly",
+    "tree_briefly",
+]
 TOP_LEVEL = {"schemaVersion": 5, "toolingVersion": "1.2.3"}
 LEGACY_TOOL = (
     "In legacy framing the contract's versions also stand at the top level of every tool, at each revision."
@@ -205,8 +221,14 @@ MODERN_ERA = (
 )
 
 EXCHANGES = (
-    _opening("latest", "S1-6.1-json-rpc", "S1-6.4-capability-block", "S1-6.4-versions", "S1-3.2-tool-version",
-             "S1-3.2-schema-version"),
+    _opening(
+        "latest",
+        "S1-6.1-json-rpc",
+        "S1-6.4-capability-block",
+        "S1-6.4-versions",
+        "S1-3.2-tool-version",
+        "S1-3.2-schema-version",
+    ),
     _opening("2025-06-18"),
     _opening("2025-03-26"),
     _opening("2024-11-05", "S1-6.1-revision"),
@@ -229,4 +251,4 @@ EXCHANGES = (
         "latest",
         (Send((request(Id(1), "tools/list", {"cursor": "2"}),)), Error(Id(1), -32602, INVALID)),
     ),
-)  # fmt: skip
+)

@@ -151,6 +151,8 @@ class Peer:
 
 
 def _decoded(content: bytes) -> Any:
+    if b"\n" in content or b"\r" in content or content != content.strip():
+        return content  # a message is one line, and its delimiter is all there is around it
     try:
         return json.loads(content)
     except ValueError:

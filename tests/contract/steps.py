@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import psutil  # type: ignore[import-untyped]
+import psutil
 from tests.contract.patterns import ANY, Run, mismatch, resolve
 from tests.contract.peer import BOUND, Peer
 

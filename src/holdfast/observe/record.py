@@ -47,11 +47,11 @@ def to_line(event: Event, timestamp: str, redactor: Redactor | None, limit: int)
     """The line of `event`, line end included, of at most `limit` bytes."""
     record: dict[str, Any] = {"event": event.name, "ts": timestamp}
     plain = True
-    for name in _FIELD_NAMES.get(type(event)) or _learn_field_names(type(event)):
+    for name, ours in _FIELDS.get(type(event)) or _learn_fields(type(event)):
         value = getattr(event, name)
         if value is not None:
             record[name] = value
-            plain = plain and is_plain(value)
+            plain = plain and (ours or is_plain(value))
     line = _encoded(record)
     if redactor is not None and not plain:
         if len(line) > limit * _CRUDE:  # redaction takes time in proportion to the length
@@ -64,13 +64,14 @@ def to_line(event: Event, timestamp: str, redactor: Redactor | None, limit: int)
     return line + b"\n"
 
 
-_FIELD_NAMES: dict[type[Event], tuple[str, ...]] = {}
+_FIELDS: dict[type[Event], tuple[tuple[str, bool], ...]] = {}
 
 
-def _learn_field_names(kind: type[Event]) -> tuple[str, ...]:
-    names = tuple(field.name for field in dataclasses.fields(kind))
-    _FIELD_NAMES[kind] = names
-    return names
+def _learn_fields(kind: type[Event]) -> tuple[tuple[str, bool], ...]:
+    """The fields of an event, each with whether its text is known to be harmless."""
+    fields = tuple((field.name, field.name in kind.ours) for field in dataclasses.fields(kind))
+    _FIELDS[kind] = fields
+    return fields
 
 
 def _encoded(value: Any) -> bytes:

@@ -15,6 +15,7 @@ Erring on the side of redacting is meant. It is no defence against somebody who 
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -29,7 +30,7 @@ _NAME = (
     r"|(?:access|account|auth|encryption|master|private|shared|signing)[ _-]?key)"
     r"(?:s|[_-]?(?:access[_-]?)?(?:key|id|value|hash)(?:[_-]?id)?)?"
 )
-_SECRET_KEY = re.compile(rf"(?:{_NAME}|authorization|cookies?|(?:\A|[_-])auth)\Z", _FLAGS)
+_SECRET_KEY = rf"(?:{_NAME}|authorization|cookies?|(?:\A|[_-])auth)\Z"
 _ASSIGN = r"""\\?["']?\s{0,8}[:=]\s{0,8}(?!["'\\]{0,2}\[redacted\])"""
 _VALUE = r"""(?:"(?:[^"\\\n]++|\\.)*+"?|'(?:[^'\\\n]++|\\.)*+'?|\\["'][^"'\n]*+|[^\s"'\\,;&)}\]]+)"""
 _TOP_LEVEL = {
@@ -53,48 +54,51 @@ def _assigned(found: re.Match[str]) -> str:
     return f"{found['name']}{found['assign']}{REDACTED}"
 
 
-_SECRETS = (
-    _Rule(
-        ("-----begin",),
-        re.compile(r"-----BEGIN [A-Z0-9 ]{1,40}-----.*?(?:-----END [A-Z0-9 ]{1,40}-----|\Z)", _FLAGS | re.DOTALL),
-        REDACTED,
-    ),
-    _Rule(("://",), re.compile(r"""(?<=://)(?!\[redacted\]@)[^\s/?#"'<>]{1,256}@""", _FLAGS), f"{REDACTED}@"),
-    _Rule(
-        ("authorization", "cookie"),
-        re.compile(rf"""((?:authorization|cookie){_ASSIGN}\\?["']?)[^\r\n"'\\]+""", _FLAGS),
-        rf"\1{REDACTED}",
-    ),
-    _Rule(
-        ("token", "passw", "passphrase", "pwd", "secret", "credential", "jwt", "key"),
-        re.compile(rf"(?P<name>{_NAME})(?P<assign>{_ASSIGN})(?P<value>{_VALUE})", _FLAGS),
-        _assigned,
-    ),
-    _Rule(
-        ("key",),
-        re.compile(rf"""(?<![a-z])(key{_ASSIGN}\\?["']?)[a-z0-9+/_=-]{{20,}}""", _FLAGS),
-        rf"\1{REDACTED}",
-    ),
-    _Rule(
-        ("bearer", "basic"),
-        re.compile(
-            r"\b(bearer|basic)(\s{1,8})(?!(?-i:[A-Za-z]?[a-z.]+)(?![\w~+/=-]))[\w.~+/=-]{6,}", _FLAGS
+@cache
+def _secret_rules() -> tuple[_Rule, ...]:
+    """The shapes of secrets. Compiled when the first text needs them, which in most processes is never."""
+    return (
+        _Rule(
+            ("-----begin",),
+            re.compile(r"-----BEGIN [A-Z0-9 ]{1,40}-----.*?(?:-----END [A-Z0-9 ]{1,40}-----|\Z)", _FLAGS | re.DOTALL),
+            REDACTED,
         ),
-        rf"\1\2{REDACTED}",
-    ),
-    _Rule(
-        ("sk-", "sk_", "rk_", "gh", "github_pat_", "glpat-", "xox", "akia", "asia", "aiza", "ya29.", "npm_",
-         "pypi-", "hf_", "eyj"),
-        re.compile(
-            r"(?<![A-Za-z0-9])(?:sk-[\w-]{16,}|[rs]k_(?:live|test)_\w{16,}|gh[pousr]_[A-Za-z0-9]{20,}"
-            r"|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[a-z]-[A-Za-z0-9-]{10,}|(?:AKIA|ASIA)[A-Z0-9]{16}"
-            r"|AIza[\w-]{30,}|ya29\.[\w-]{20,}|npm_[A-Za-z0-9]{30,}|pypi-[\w-]{30,}|hf_[A-Za-z0-9]{20,}"
-            r"|(?<![\w-])eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+)?)",
-            re.ASCII,
+        _Rule(("://",), re.compile(r"""(?<=://)(?!\[redacted\]@)[^\s/?#"'<>]{1,256}@""", _FLAGS), f"{REDACTED}@"),
+        _Rule(
+            ("authorization", "cookie"),
+            re.compile(rf"""((?:authorization|cookie){_ASSIGN}\\?["']?)[^\r\n"'\\]+""", _FLAGS),
+            rf"\1{REDACTED}",
         ),
-        REDACTED,
-    ),
-)  # fmt: skip
+        _Rule(
+            ("token", "passw", "passphrase", "pwd", "secret", "credential", "jwt", "key"),
+            re.compile(rf"(?P<name>{_NAME})(?P<assign>{_ASSIGN})(?P<value>{_VALUE})", _FLAGS),
+            _assigned,
+        ),
+        _Rule(
+            ("key",),
+            re.compile(rf"""(?<![a-z])(key{_ASSIGN}\\?["']?)[a-z0-9+/_=-]{{20,}}""", _FLAGS),
+            rf"\1{REDACTED}",
+        ),
+        _Rule(
+            ("bearer", "basic"),
+            re.compile(
+                r"\b(bearer|basic)(\s{1,8})(?!(?-i:[A-Za-z]?[a-z.]+)(?![\w~+/=-]))[\w.~+/=-]{6,}", _FLAGS
+            ),
+            rf"\1\2{REDACTED}",
+        ),
+        _Rule(
+            ("sk-", "sk_", "rk_", "gh", "github_pat_", "glpat-", "xox", "akia", "asia", "aiza", "ya29.", "npm_",
+             "pypi-", "hf_", "eyj"),
+            re.compile(
+                r"(?<![A-Za-z0-9])(?:sk-[\w-]{16,}|[rs]k_(?:live|test)_\w{16,}|gh[pousr]_[A-Za-z0-9]{20,}"
+                r"|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[a-z]-[A-Za-z0-9-]{10,}|(?:AKIA|ASIA)[A-Z0-9]{16}"
+                r"|AIza[\w-]{30,}|ya29\.[\w-]{20,}|npm_[A-Za-z0-9]{30,}|pypi-[\w-]{30,}|hf_[A-Za-z0-9]{20,}"
+                r"|(?<![\w-])eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+)?)",
+                re.ASCII,
+            ),
+            REDACTED,
+        ),
+    )  # fmt: skip
 
 
 # Too short for the shape of any key, or with no letter that one begins with; no sign that a path or an
@@ -115,12 +119,15 @@ class Redactor:
     def __init__(
         self, *, cwd: str | None = None, home: str | None = None, roots: Iterable[str] | None = None
     ) -> None:
-        bases = {
+        self._bases = {
             "cwd": _as_base(_working_directory() if cwd is None else cwd),
             "home": _as_base(os.path.expanduser("~") if home is None else home),
         }
         self._roots = frozenset(_machine_roots() if roots is None else roots)
-        self._rules = (*_SECRETS, _Rule(("/", "\\"), _path_pattern(bases), self._path))
+
+    @cached_property
+    def _rules(self) -> tuple[_Rule, ...]:
+        return (*_secret_rules(), _Rule(("/", "\\"), _path_pattern(self._bases), self._path))
 
     def text(self, text: str) -> str:
         """`text` without its secrets and absolute paths."""
@@ -143,7 +150,7 @@ class Redactor:
         return value
 
     def _member(self, key: str, item: Any, depth: int) -> Any:
-        if item is None or isinstance(item, bool) or not _SECRET_KEY.search(key):
+        if item is None or isinstance(item, bool) or not re.search(_SECRET_KEY, key, _FLAGS):
             return self.value(item, depth=depth - 1)
         lowered = key.lower().replace("_", "").replace("-", "")
         harmless = lowered == "progresstoken" or (isinstance(item, int | float) and "token" in lowered)
@@ -200,7 +207,7 @@ def _path_pattern(bases: Mapping[str, str]) -> re.Pattern[str]:
     return re.compile(
         rf"""(?P<file>(?<![\w+.-])file:/[^\s"'`<>|]+)"""
         rf"""|(?P<url>(?<![\w+.-])[a-z][\w+.-]*+://[^\s"'`<>]*)"""
-        rf"""|{begins}(?P<cwd>{bases["cwd"]}(?:[\\/](?={rest})|(?![\w.-])))"""
+        rf"""|{begins}(?P<cwd>{bases["cwd"]}(?:[\\/]++(?={rest})|(?![\w.-])))"""
         rf"""|{begins}(?P<home>{bases["home"]}(?![\w.-]))"""
         rf"""|(?P<windows>(?<!\w)(?:[a-z]:[\\/]|\\\\[\w.$-]+\\)(?:{rest}|\\)+)"""
         rf"""|{begins}(?P<posix>/(?:(?<=["'`]/)[^"'`\r\n\\]++(?=["'`])|{rest}+))""",

@@ -6,7 +6,6 @@ is no document.
 """
 
 import re
-import unicodedata
 from dataclasses import dataclass
 
 __all__ = [
@@ -79,6 +78,8 @@ def _cut_before(text: str, index: int) -> int:
 
 def _continues(text: str, position: int) -> bool:
     """Whether the character at `position` belongs to the one before it."""
+    import unicodedata  # a large table, needed only where text is really cut
+
     here = text[position]
     return here == _JOINER or text[position - 1] == _JOINER or unicodedata.category(here).startswith("M")
 

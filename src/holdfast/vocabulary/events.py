@@ -14,9 +14,14 @@ __all__ = ["EVENTS", "CallEnded", "Event", "FaultRecorded", "KillFailed", "Messa
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Base of all events; `name` is the value of the `event` field in the log."""
+    """Base of all events; `name` is the value of the `event` field in the log.
+
+    `ours` are the fields whose text this package or the author of a server made up: they hold no secret and no
+    path of anybody, so the log need not look for any.
+    """
 
     name: ClassVar[str] = "event"
+    ours: ClassVar[frozenset[str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +29,7 @@ class ServerStarted(Event):
     """A server process is ready to read its input."""
 
     name: ClassVar[str] = "server_started"
+    ours: ClassVar[frozenset[str]] = frozenset({"server", "version", "mode"})
     server: str
     version: str
     mode: str
@@ -35,6 +41,7 @@ class ServerStopped(Event):
     """A server process ends. `reason` is eof, parent_died, signal or error; `late` counts dropped inputs."""
 
     name: ClassVar[str] = "server_stopped"
+    ours: ClassVar[frozenset[str]] = frozenset({"server", "reason"})
     server: str
     pid: int
     reason: str
@@ -47,6 +54,7 @@ class CallEnded(Event):
     """A tool call reached its one terminal outcome: ok, error, cancelled, timeout, rejected or disconnected."""
 
     name: ClassVar[str] = "tool_call"
+    ours: ClassVar[frozenset[str]] = frozenset({"call_id", "tool", "outcome", "code", "fault_class", "fault_id"})
     request_id: int | str | None
     call_id: str
     tool: str
@@ -96,6 +104,7 @@ class WorkAbandoned(Event):
     """A tool ignored its interruption for the whole grace time and was left behind, still running."""
 
     name: ClassVar[str] = "work_abandoned"
+    ours: ClassVar[frozenset[str]] = frozenset({"call_id", "tool"})
     call_id: str
     tool: str
 

@@ -42,7 +42,8 @@ class Outbox(asyncio.BaseProtocol):
 
     async def open(self, descriptor: int) -> None:
         """Start writing to the descriptor: a pipe, socket or terminal, or else a file."""
-        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        mode = os.fstat(descriptor).st_mode
+        if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)):
             self._descriptor = descriptor
             return
         pipe = os.fdopen(descriptor, "wb", buffering=0)

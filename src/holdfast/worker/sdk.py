@@ -12,8 +12,8 @@ from holdfast.observe.sink import EventSink
 from holdfast.settings import Settings
 from holdfast.worker.lifetime import Lifetime
 from holdfast.worker.outbox import Outbox
+from holdfast.worker.registry import Registry
 from holdfast.worker.sdk_streams import LineSource, LineTarget, Unframed
-from holdfast.worker.server import Server
 from holdfast.worker.stdio import WRITE_BOUND, Ended, end_calls
 from holdfast.worker.streams import claim_standard_streams
 
@@ -35,7 +35,7 @@ def require_sdk() -> None:
         ) from error
 
 
-async def serve_sdk(server: Server, settings: Settings, log: EventSink) -> Ended:
+async def serve_sdk(server: Registry, settings: Settings, log: EventSink) -> Ended:
     """Serve one client through the SDK until there is a reason to end; tell how it ended."""
     from mcp.server.stdio import stdio_server
 
@@ -51,26 +51,35 @@ async def serve_sdk(server: Server, settings: Settings, log: EventSink) -> Ended
     await outbox.open(streams.writer)
     source.open(streams.reader)
     lines = cast("Any", carrier.lines_for_sdk(source))
-    async with stdio_server(stdin=lines, stdout=cast("Any", LineTarget(outbox))) as (read, write):
-        running = asyncio.ensure_future(carrier.run(read, write))
-        running.add_done_callback(lambda _: lifetime.end("error"))
-        reason = await lifetime.wait()
-        await _finish(carrier, reason, settings)
-        # Only now does the SDK learn that its input ended: it would cut off calls that are still in flight.
-        source.close()
-        await asyncio.wait([running], timeout=WRITE_BOUND)
-        if not running.done():
-            running.cancel()
-    await outbox.drain(WRITE_BOUND)
+    transport = stdio_server(stdin=lines, stdout=cast("Any", LineTarget(outbox)))
+    with lifetime.watch():
+        reason, running = await _serve_until_the_end(transport, carrier, source, lifetime, settings)
+        await outbox.drain(WRITE_BOUND)
     if reason == "error":
         running.result()
     return Ended(reason, lifetime.exit_code, carrier.session.calls)
 
 
-async def _finish(carrier: "Carrier", reason: str, settings: Settings) -> None:
+async def _serve_until_the_end(
+    transport: Any, carrier: "Carrier", source: LineSource, lifetime: Lifetime, settings: Settings
+) -> "tuple[str, asyncio.Future[None]]":
+    async with transport as (read, write):
+        running = asyncio.ensure_future(carrier.run(read, write))
+        running.add_done_callback(lambda _: lifetime.end("error"))
+        reason = await lifetime.wait()
+        await _finish(carrier, reason, settings, lifetime)
+        # Only now does the SDK learn that its input ended: it would cut off calls that are still in flight.
+        source.close()
+        await asyncio.wait([running], timeout=WRITE_BOUND)
+        if not running.done():
+            running.cancel()
+    return reason, running
+
+
+async def _finish(carrier: "Carrier", reason: str, settings: Settings, lifetime: Lifetime) -> None:
     """Let what the client asked for come to its end, as the reason allows."""
     if reason == "eof":
-        await carrier.wait_until_asked(settings.drain)
-    await end_calls(carrier.session.calls, reason, settings)
+        await lifetime.give_time(carrier.wait_until_asked(settings.drain))
+    await end_calls(carrier.session.calls, reason, settings, lifetime)
     if reason != "broken_pipe":
         await carrier.wait_until_written(WRITE_BOUND)

@@ -33,8 +33,8 @@ from holdfast.settings import Settings
 from holdfast.vocabulary.ids import RequestId, match_cancellation
 from holdfast.wire.codec import decode, encode
 from holdfast.wire.envelope import INTERNAL_ERROR, Notification, Request, parse, request_message
+from holdfast.worker.registry import Registry
 from holdfast.worker.sdk_streams import LineSource
-from holdfast.worker.server import Server
 from holdfast.worker.session import Session
 
 __all__ = ["Carrier"]
@@ -58,7 +58,7 @@ class _Carried:
 class Carrier:
     """Runs the SDK's server in front of a session."""
 
-    def __init__(self, server: Server, settings: Settings, log: EventSink) -> None:
+    def __init__(self, server: Registry, settings: Settings, log: EventSink) -> None:
         self.session = Session(server, settings, log, self._from_session, send_progress=self._post)
         self._server = server
         self._settings = settings

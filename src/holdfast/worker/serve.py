@@ -1,6 +1,7 @@
 """The life of one server process: claim the streams, serve in the chosen mode, leave nothing behind."""
 
 import asyncio
+import gc
 import os
 import sys
 
@@ -8,14 +9,14 @@ from holdfast.observe.event_log import open_event_log
 from holdfast.observe.sink import EventSink
 from holdfast.settings import Settings
 from holdfast.vocabulary.events import ServerStarted, ServerStopped
-from holdfast.worker.server import Server
+from holdfast.worker.registry import Registry
 from holdfast.worker.stdio import Ended, serve_stdio
 from holdfast.worker.streams import claim_standard_streams
 
 __all__ = ["serve"]
 
 
-def serve(server: Server, settings: Settings) -> int:
+def serve(server: Registry, settings: Settings) -> int:
     """Serve the process's stdin and stdout; return the exit code."""
     _ = server.surface  # a contract that does not hold together is refused before anything is read
     if settings.mcp_mode == "sdk":
@@ -25,6 +26,9 @@ def serve(server: Server, settings: Settings) -> int:
     log = open_event_log(settings, server.name)
     log.emit(ServerStarted(server.name, server.version, settings.mcp_mode, os.getpid()))
     log.flush()
+    # What is loaded now stays for good; the collector need not look through it again and again.
+    gc.collect()
+    gc.freeze()
     loop = asyncio.new_event_loop()
     try:
         ended = loop.run_until_complete(_serve_in_mode(server, settings, log))
@@ -42,7 +46,7 @@ def serve(server: Server, settings: Settings) -> int:
     return ended.code
 
 
-async def _serve_in_mode(server: Server, settings: Settings, log: EventSink) -> Ended:
+async def _serve_in_mode(server: Registry, settings: Settings, log: EventSink) -> Ended:
     if settings.mcp_mode == "sdk":
         from holdfast.worker.sdk import serve_sdk
 

@@ -39,7 +39,7 @@ from holdfast.wire.envelope import (
 )
 from holdfast.worker.answer import Answer, ProtocolError
 from holdfast.worker.calls import CallTable
-from holdfast.worker.server import Server
+from holdfast.worker.registry import Registry
 from holdfast.worker.tool_call import admit_call
 
 __all__ = ["Session"]
@@ -54,7 +54,7 @@ class Session:
 
     def __init__(
         self,
-        server: Server,
+        server: Registry,
         settings: Settings,
         log: EventSink,
         send: Callable[[Any], None],

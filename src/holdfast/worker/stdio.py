@@ -16,7 +16,7 @@ from holdfast.wire.framing import ContentLengthFramer, LineFramer
 from holdfast.worker.calls import GIVE_UP_MARGIN, CallTable
 from holdfast.worker.lifetime import Lifetime
 from holdfast.worker.outbox import Outbox
-from holdfast.worker.server import Server
+from holdfast.worker.registry import Registry
 from holdfast.worker.session import Session
 from holdfast.worker.streams import StandardStreams
 
@@ -37,7 +37,7 @@ class Ended:
         self.calls = calls
 
 
-async def serve_stdio(server: Server, settings: Settings, log: EventSink, streams: StandardStreams) -> Ended:
+async def serve_stdio(server: Registry, settings: Settings, log: EventSink, streams: StandardStreams) -> Ended:
     """Serve one client until there is a reason to end; finish or cancel what is in flight; tell how it ended."""
     legacy = settings.mcp_mode == "legacy"
     framer: LineFramer | ContentLengthFramer = (
@@ -55,24 +55,30 @@ async def serve_stdio(server: Server, settings: Settings, log: EventSink, stream
             session.receive(frame)
 
     reader.feed = feed
-    await outbox.open(streams.writer)
-    await reader.open(streams.reader)
-    reason = await lifetime.wait()
-    await end_calls(session.calls, reason, settings)
-    await outbox.drain(WRITE_BOUND)
+    with lifetime.watch():
+        await outbox.open(streams.writer)
+        await reader.open(streams.reader)
+        reason = await lifetime.wait()
+        await end_calls(session.calls, reason, settings, lifetime)
+        await outbox.drain(WRITE_BOUND)
     return Ended(reason, lifetime.exit_code, session.calls)
 
 
-async def end_calls(calls: CallTable, reason: str, settings: Settings) -> None:
+async def end_calls(calls: CallTable, reason: str, settings: Settings, lifetime: Lifetime) -> None:
     """Let calls in flight finish where somebody may still read the answers, then stop the rest."""
-    if reason == "eof" and await calls.wait_idle(settings.drain):
-        return
+    if reason == "eof":
+        await lifetime.give_time(calls.wait_idle(settings.drain))
     calls.stop_all(Stop.DISCONNECT if reason == "broken_pipe" else Stop.SHUTDOWN)
     await calls.wait_idle(settings.kill_grace + 2 * GIVE_UP_MARGIN)
 
 
+def _can_be_waited_for(descriptor: int) -> bool:
+    mode = os.fstat(descriptor).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
+
+
 class _Reader(asyncio.Protocol):
-    """Reads stdin through the loop, or in a thread where the loop cannot wait for it (regular files)."""
+    """Reads stdin through the loop, or in a thread where the loop cannot wait for it (files, /dev/null)."""
 
     feed: Callable[[bytes], None]
 
@@ -84,7 +90,7 @@ class _Reader(asyncio.Protocol):
 
     async def open(self, descriptor: int) -> None:
         loop = asyncio.get_running_loop()
-        if stat.S_ISREG(os.fstat(descriptor).st_mode) or os.name == "nt":
+        if os.name == "nt" or not _can_be_waited_for(descriptor):
             threading.Thread(target=self._read_blocking, args=(descriptor, loop), daemon=True).start()
             return
         pipe = os.fdopen(descriptor, "rb", buffering=0)

@@ -20,7 +20,6 @@ class StandardStreams(NamedTuple):
 
 def claim_standard_streams() -> StandardStreams:
     """Take stdin and stdout for the protocol and put harmless ones in their places."""
-    sys.stdout.flush()
     reader = _private_copy(0)
     writer = _private_copy(1)
     empty = os.open(os.devnull, os.O_RDONLY)
@@ -32,6 +31,7 @@ def claim_standard_streams() -> StandardStreams:
         sink = os.open(os.devnull, os.O_WRONLY)
         os.dup2(sink, 1)
         os.close(sink)
+    sys.stdout.flush()  # only now: what was printed before must not reach the protocol either
     return StandardStreams(reader, writer)
 
 

@@ -21,7 +21,7 @@ from holdfast.worker.answer import Answer, ProtocolError, answer_fault, invalid_
 from holdfast.worker.calls import CallTable, LiveCall
 from holdfast.worker.context import Context
 from holdfast.worker.invoke import RegisteredTool
-from holdfast.worker.server import Server
+from holdfast.worker.registry import Registry
 from holdfast.worker.validate import Violation
 
 __all__ = ["admit_call"]
@@ -30,7 +30,7 @@ _META_WORDS = (META_PREFIX + "render", META_PREFIX + "detail")
 
 
 def admit_call(
-    server: Server,
+    server: Registry,
     calls: CallTable,
     settings: Settings,
     log: EventSink,
@@ -90,7 +90,7 @@ def _shape_problem(params: dict[str, Any]) -> str | None:
 
 
 def _presentation(
-    server: Server, settings: Settings, arguments: dict[str, Any], meta: dict[str, Any]
+    server: Registry, settings: Settings, arguments: dict[str, Any], meta: dict[str, Any]
 ) -> tuple[Presentation, list[Violation]]:
     """How the caller wants to read the answer; wrong words are violations like any other."""
     default = server.default_presentation(settings)

@@ -132,6 +132,7 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
         ("file://nas/share/x.txt", "<path>/x.txt"),
         ("FILE:/etc/hosts", "<path>/hosts"),
         ("/work/project/../../etc/passwd", "../../etc/passwd"),
+        ("/work/project//etc/passwd", "etc/passwd"),
     ],
 )
 def test_absolute_paths_are_made_relative_or_reduced_to_their_name(text: str, shown: str) -> None:

@@ -27,7 +27,7 @@ class Answer:
     value: int
 
 
-def make_server() -> Server:  # noqa: C901 - a list of small tools
+def make_server() -> Server:
     server = Server("faulty", version="1.0.0", dialect="poc", render="json", presentation="meta")
 
     @server.tool(errors=("NOT_FOUND", ErrorSpec("OUT_OF_STOCK", "None left.", "Order more.", retryable=True)))
