@@ -236,7 +236,7 @@ PROGRESS = (
                 PerMode(
                     {"progressToken": Id(1), **NOTICE}, legacy={"id": Id(1), "progressToken": Id(1), **NOTICE}
                 ),
-                at_most=4,
+                at_most=3,
             ),
             Silent(),
         ),

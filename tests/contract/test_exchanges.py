@@ -15,44 +15,62 @@ from tests.contract.peer import Peer
 from tests.contract.steps import Exits, nothing_left
 
 IDS_PER_EXCHANGE = 1000
+PREPARED = 3  # processes for so many of the next exchanges are started early: an SDK needs a second to load
+
+CASES: list[tuple[str, Exchange]] = [(mode, exchange) for mode in MODES for exchange in EXCHANGES]
 
 
 class Stage:
-    """Server processes, started when they are first asked for."""
+    """Server processes: shared by the exchanges of a scene, or of one exchange alone."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self._shared: dict[tuple[str, str], Peer] = {}
-        self._started = 0
+        self._peers: dict[tuple[str, str], Peer] = {}
+        self._opened: set[Peer] = set()
+        self._count = 0
 
-    def shared(self, mode: str, exchange: Exchange) -> Peer:
-        """The process of the exchange's scene; a new one if the last was lost."""
-        key = mode, exchange.scene
-        if key not in self._shared or self._shared[key].process.poll() is not None:
-            self._shared[key] = self.start(mode, exchange)
-        return self._shared[key]
-
-    def start(self, mode: str, exchange: Exchange) -> Peer:
-        """A process in which the session is open, unless the exchange opens it itself."""
-        scene = SCENES[exchange.scene]
-        self._started += 1
-        state = self.directory / f"{mode}-{self._started}"
-        peer = Peer(mode, (scene.dialect,), {**scene.settings, **exchange.settings}, state)
-        if exchange.opened:
-            for step in scene.opening:
-                resolve(step, Run(mode, 0, state)).take(peer, Run(mode, 0, state))
+    def peer(self, mode: str, exchange: Exchange) -> Peer:
+        """The process for the exchange, its session open unless the exchange opens it itself."""
+        peer = self._started(mode, exchange)
+        if exchange.opened and peer not in self._opened:
+            self._opened.add(peer)
+            run = Run(mode, 0, peer.state)
+            for step in SCENES[exchange.scene].opening:
+                step.take(peer, run)
         return peer
 
-    def forget(self, mode: str, exchange: Exchange) -> None:
-        """End a process that an exchange has spoiled."""
-        peer = self._shared.pop((mode, exchange.scene), None)
+    def prepare(self, position: int) -> None:
+        """Start what the next exchanges will need."""
+        for mode, exchange in CASES[position + 1 : position + 1 + PREPARED]:
+            self._started(mode, exchange)
+
+    def end(self, mode: str, exchange: Exchange) -> None:
+        """End the process of the exchange."""
+        peer = self._peers.pop(_key(mode, exchange), None)
         if peer is not None:
             peer.stop()
 
     def close(self) -> None:
         """End all processes."""
-        for peer in self._shared.values():
+        for peer in self._peers.values():
             peer.stop()
+
+    def _started(self, mode: str, exchange: Exchange) -> Peer:
+        key = _key(mode, exchange)
+        if key not in self._peers:
+            scene = SCENES[exchange.scene]
+            self._count += 1
+            state = self.directory / f"{mode}-{self._count}"
+            self._peers[key] = Peer(mode, (scene.dialect,), {**scene.settings, **exchange.settings}, state)
+        return self._peers[key]
+
+
+def _is_alone(exchange: Exchange) -> bool:
+    return exchange.alone or not exchange.opened
+
+
+def _key(mode: str, exchange: Exchange) -> tuple[str, str]:
+    return mode, exchange.name if _is_alone(exchange) else f"scene {exchange.scene}"
 
 
 @pytest.fixture(scope="module")
@@ -63,32 +81,28 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     stage.close()
 
 
-def _cases() -> Iterator[object]:
-    for mode in MODES:
-        for number, exchange in enumerate(EXCHANGES, 1):
-            group = pytest.mark.xdist_group(f"{mode} {exchange.scene}")
-            yield pytest.param(mode, number, exchange, id=f"{mode}-{exchange.name}", marks=group)
+def _parameters() -> Iterator[object]:
+    for position, (mode, exchange) in enumerate(CASES):
+        # Should the tests ever be spread over processes, one of them keeps all of a mode.
+        yield pytest.param(position, id=f"{mode}-{exchange.name}", marks=pytest.mark.xdist_group(mode))
 
 
-@pytest.mark.parametrize(("mode", "number", "exchange"), list(_cases()))
-def test_an_exchange_goes_as_the_contract_says(
-    stage: Stage, mode: str, number: int, exchange: Exchange, tmp_path: Path
-) -> None:
-    alone = exchange.alone or not exchange.opened
-    peer = stage.start(mode, exchange) if alone else stage.shared(mode, exchange)
-    run = Run(mode, number * IDS_PER_EXCHANGE, tmp_path)
+@pytest.mark.parametrize("position", list(_parameters()))
+def test_an_exchange_goes_as_the_contract_says(stage: Stage, position: int, tmp_path: Path) -> None:
+    mode, exchange = CASES[position]
+    run = Run(mode, (EXCHANGES.index(exchange) + 1) * IDS_PER_EXCHANGE, tmp_path)
+    stage.prepare(position)
     finished = False
     try:
+        peer = stage.peer(mode, exchange)
         for step in exchange.steps:
             resolve(step, run).take(peer, run)
         if not any(isinstance(step, Exits) for step in exchange.steps):
             nothing_left(peer)
         finished = True
     finally:
-        if alone:
-            peer.stop()
-        elif not finished:
-            stage.forget(mode, exchange)
+        if _is_alone(exchange) or not finished:
+            stage.end(mode, exchange)
 
 
 def test_every_difference_between_modes_is_explained() -> None:

@@ -47,6 +47,7 @@ class LiveCall:
         "answer",
         "arguments",
         "began",
+        "begun",
         "context",
         "keywords",
         "manner",
@@ -80,6 +81,7 @@ class LiveCall:
         self.trace = trace
         self.state: Call = ACCEPTED
         self.began = 0.0
+        self.begun = False
         self.outcome: Any = None
         self.task: asyncio.Task[None] | None = None
         self.patience: asyncio.TimerHandle | None = None
@@ -191,8 +193,11 @@ class CallTable:
         command = self._advance(call, call.state.request_stop(why))
         if command is Command.ABORT:
             call.context.mark_stopped()
-            if call.task is not None:
-                call.task.cancel()
+            assert call.task is not None
+            call.task.cancel()
+            if not call.begun:  # a task that is cancelled before its first step never takes it
+                self._finish(call)
+                return
             bound = self._settings.kill_grace + GIVE_UP_MARGIN
             call.patience = self._loop.call_later(bound, self._give_up, call)
         elif command is Command.ANSWER_STOP and waiting:
@@ -200,7 +205,8 @@ class CallTable:
 
     def _give_up(self, call: LiveCall) -> None:
         call.patience = None
-        if call.task is not None and not call.task.done():
+        assert call.task is not None
+        if not call.task.done():
             # Its slot is given to the next call; `overload` bounds how much abandoned work there can be.
             self._abandoned.add(call.task)
             call.task.add_done_callback(self._abandoned.discard)
@@ -226,16 +232,20 @@ class CallTable:
         return self._settings.tool_timeout if own is None else own
 
     async def _work(self, call: LiveCall) -> None:
+        call.begun = True
         try:
             call.outcome = await invoke(call.tool, call.arguments, call.keywords, call.context, self._log)
         except asyncio.CancelledError as error:
             if call.state.phase is Phase.RUNNING:  # nobody stopped the call: the tool cancelled itself
                 call.outcome = internal_fault(error, call.context, self._log)
         finally:
-            if call.task not in self._abandoned:
-                self._running -= 1
-            self._advance(call, call.state.finish())
-            self._start_waiting()
+            self._finish(call)
+
+    def _finish(self, call: LiveCall) -> None:
+        if call.task not in self._abandoned:
+            self._running -= 1
+        self._advance(call, call.state.finish())
+        self._start_waiting()
 
     def _start_waiting(self) -> None:
         while self._waiting and self._running < self._settings.concurrency:

@@ -72,7 +72,7 @@ class Lifetime:
             self._hurry.set()
         else:
             signal.signal(number, signal.SIG_DFL)
-            os.kill(os.getpid(), number)
+            signal.raise_signal(number)
 
     @contextlib.contextmanager
     def _parent(self) -> Iterator[None]:

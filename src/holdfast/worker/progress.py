@@ -52,6 +52,7 @@ class ProgressMeter:
             notice["total"] = total
         now = self._loop.time()
         if now >= self._next:
+            self._drop_waiting()  # older than this one, and its timer would let the next one through too soon
             self._emit(notice, now)
             return
         self._waiting = notice
@@ -61,6 +62,9 @@ class ProgressMeter:
     def close(self) -> None:
         """The call is over or being stopped: nothing is sent from now on."""
         self._closed = True
+        self._drop_waiting()
+
+    def _drop_waiting(self) -> None:
         self._waiting = None
         if self._timer is not None:
             self._timer.cancel()

@@ -79,7 +79,7 @@ async def _serve_until_the_end(
 async def _finish(carrier: "Carrier", reason: str, settings: Settings, lifetime: Lifetime) -> None:
     """Let what the client asked for come to its end, as the reason allows."""
     if reason == "eof":
-        await lifetime.give_time(carrier.wait_until_asked(settings.drain))
+        await lifetime.give_time(carrier.wait_until_asked())
     await end_calls(carrier.session.calls, reason, settings, lifetime)
     if reason != "broken_pipe":
         await carrier.wait_until_written(WRITE_BOUND)

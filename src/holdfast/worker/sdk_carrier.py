@@ -40,6 +40,7 @@ from holdfast.worker.session import Session
 __all__ = ["Carrier"]
 
 CARRIED_METHODS = ("ping", "server/discover", "tools/list", "tools/call")
+ASK_BOUND = 10.0  # seconds in which the SDK must have brought a request to its handler, or refused it
 CANCELLATIONS = {"$/cancelRequest": "id", "notifications/cancelled": "requestId"}
 
 
@@ -88,9 +89,9 @@ class Carrier:
 
     # --- the end ---------------------------------------------------------------------------------------------
 
-    async def wait_until_asked(self, bound: float) -> None:
-        """Wait until every request that was read is known to the session, but no longer than `bound` seconds."""
-        await self._wait(lambda: not self._unasked, bound)
+    async def wait_until_asked(self) -> None:
+        """Wait until every request that was read is known to the session; the SDK may only take so long."""
+        await self._wait(lambda: not self._unasked, ASK_BOUND)
 
     async def wait_until_written(self, bound: float) -> None:
         """Wait until every answer has left the SDK; from now on nothing more is put to the session."""
@@ -127,7 +128,7 @@ class Carrier:
         if isinstance(message, Notification) and message.method not in CANCELLATIONS:
             return cast("bytes", raw).decode()
         # The session must hear of it in the order of the client: after the requests that are still with the SDK.
-        await self.wait_until_asked(self._settings.drain)
+        await self.wait_until_asked()
         if isinstance(message, Notification):
             self._take_cancellation(cast("bytes", raw), message)
             return None

@@ -47,6 +47,26 @@ def test_there_are_never_more_than_four_in_a_second() -> None:
     assert len(sent) >= 18
 
 
+def test_a_report_that_overtakes_a_late_timer_does_not_let_the_next_one_through() -> None:
+    sent: list[int] = []
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        clock.now = 0.0
+        meter = ProgressMeter(lambda notice: sent.append(notice["progress"]), {}, 0.25, loop)
+        meter.report("sent", 1)
+        meter.report("waits", 2)
+        clock.now = 0.3  # the loop was busy: the timer is due, but a report comes first
+        meter.report("sent", 3)
+        meter.report("too soon", 4)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    clock = MockClock()
+    clock.run(main())
+    assert sent == [1, 3]
+
+
 def test_a_number_that_does_not_rise_is_not_sent() -> None:
     sent = meter_on(MockClock(), [(0.0, 5), (1.0, 5), (2.0, 3), (3.0, 6)])
 

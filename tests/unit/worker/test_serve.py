@@ -1,5 +1,6 @@
 """A server as a process: where its input comes from, what its output carries, and why it ends."""
 
+import contextlib
 import json
 import os
 import signal
@@ -225,8 +226,9 @@ def test_a_dead_parent_is_noticed_although_the_input_stays_open(server: Path, en
 def wait_until_listening(process: psutil.Process) -> None:
     """Wait until the server watches its parent: it has opened more than the streams it was given."""
     for _ in range(20_000):
-        links = [os.readlink(entry) for entry in Path(f"/proc/{process.pid}/fd").iterdir() if entry.is_symlink()]
-        if any("pidfd" in link for link in links):
-            return
+        with contextlib.suppress(FileNotFoundError):  # a descriptor was closed while we looked
+            links = [os.readlink(entry) for entry in Path(f"/proc/{process.pid}/fd").iterdir()]
+            if any("pidfd" in link for link in links):
+                return
         psutil.wait_procs([process], timeout=0.001)
     raise AssertionError("the server did not begin to listen")
