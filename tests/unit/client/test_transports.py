@@ -28,7 +28,7 @@ class Recorder:
         def receive(frame: Any) -> None:
             message = decode(frame)
             self.received.append(message)
-            if "id" in message:
+            if "id" in message and "method" in message:
                 send(result_message(message["id"], {"protocolVersion": "2025-11-25", "asked": message["method"]}))
 
         async def close() -> None:

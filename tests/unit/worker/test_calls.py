@@ -97,6 +97,7 @@ def test_abandoned_work_gives_its_slot_back_but_cannot_pile_up_without_bound() -
 
             assert refused.error is not None
             assert refused.error["data"]["code"] == "QUEUE_OVERLOADED"
+            assert "isolate=True" in refused.error["message"]
 
     run(test())
 
