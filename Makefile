@@ -9,7 +9,7 @@ WORKERS ?= 2
 # The suite starts many processes; without compiled modules each would compile the same files again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test check format suite coverage bench clean
+.PHONY: help setup run test check format suite coverage bench docs clean
 
 help:
 	@echo "make run       set up, then show the product alive: calls, a crash, a timeout, a cancellation"
@@ -17,6 +17,7 @@ help:
 	@echo "make check     format, lint, types and import rules only"
 	@echo "make suite     the tests only          make coverage  the tests with branch coverage"
 	@echo "make bench     what a call costs, against the alternatives, in one run"
+	@echo "make docs      write the reference pages from the tables in the code"
 	@echo "make format    rewrite the sources in the house format"
 
 setup: $(STAMP)
@@ -56,6 +57,9 @@ coverage: setup $(CLIENTS)
 bench: setup
 	$(BIN)/python benchmarks/call_overhead.py
 	$(BIN)/python benchmarks/help_time.py
+
+docs: setup
+	$(BIN)/python docs/generate.py
 
 format: setup
 	$(BIN)/ruff format --quiet .

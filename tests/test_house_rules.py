@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "src" / "holdfast").rglob("*.py"))
 EVERYTHING = sorted(
-    path for folder in ("src", "tests", "benchmarks", "examples") for path in (ROOT / folder).rglob("*.py")
+    path for folder in ("src", "tests", "benchmarks", "examples", "docs") for path in (ROOT / folder).rglob("*.py")
 )
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "base", "base2"}
 
