@@ -93,11 +93,12 @@ class ToolError(HoldfastError):
         hint: str | None = None,
         retryable: bool | None = None,
     ) -> None:
-        super().__init__(f"{code}: {message}")
-        self.code = code
-        self.message = message
+        # Whatever an author passes, these are text from here on: a failure must be told.
+        self.code = str(code)
+        self.message = str(message)
+        super().__init__(f"{self.code}: {self.message}")
         self.details = dict(details or {})
-        self.hint = hint
+        self.hint = None if hint is None else str(hint)
         self.retryable = retryable
 
 

@@ -43,11 +43,12 @@ def _choice(*words: str) -> Callable[[str], str]:
     return parse
 
 
-def _integer(low: int) -> Callable[[str], int]:
+def _integer(low: int, high: int = 2**31) -> Callable[[str], int]:
     def parse(text: str) -> int:
-        number = int(text) if text.strip().lstrip("-").isdigit() else None
-        if number is None or number < low:
-            raise ValueError(f"expected a whole number of at least {low}")
+        digits = text.strip()
+        number = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 20 else -1
+        if not low <= number <= high:
+            raise ValueError(f"expected a whole number from {low} to {high}")
         return number
 
     return parse
@@ -73,7 +74,10 @@ def _switch(text: str) -> bool:
 def _directory(text: str) -> Path:
     if not text or "\0" in text:
         raise ValueError("expected a directory")
-    return Path(text).expanduser()
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:
+        raise ValueError(str(error)) from error
 
 
 def default_state_dir() -> Path:
@@ -139,7 +143,7 @@ class Settings:
     )
     max_message_bytes: int = _knob(8 * MIB, _integer(1024), "Largest message in either direction, in bytes.")
     max_header_bytes: int = _knob(64 * 1024, _integer(64), "Largest header block in legacy framing, in bytes.")
-    max_depth: int = _knob(128, _integer(8), "Deepest nesting of arrays and objects in a message.")
+    max_depth: int = _knob(128, _integer(8, 128), "Deepest nesting of arrays and objects in a message.")
     progress_interval: float = _knob(
         0.25, _seconds, "Shortest time, in seconds, between two progress notices of a call."
     )

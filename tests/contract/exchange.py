@@ -125,9 +125,15 @@ def structured(payload: Any) -> dict[str, Any]:
     return {**plain(payload), "structuredContent": payload}
 
 
-def failed(envelope: Any) -> dict[str, Any]:
-    """A tool error whose text is this envelope."""
-    return {"content": text(Json(envelope)), "isError": True}
+def failed(code: str, content: Any, **meta: Any) -> dict[str, Any]:
+    """A tool error with this content, and its code once more for programs."""
+    error = {"code": code, "category": Is((str,)), "retryable": Is((bool,))}
+    return {"content": text(content), "isError": True, "_meta": {"io.holdfast/error": error, **meta}}
+
+
+def poc_failed(code: str, **more: Any) -> dict[str, Any]:
+    """A tool error in the dialect poc."""
+    return failed(code, Json(poc_failure(code, **more)))
 
 
 def poc_failure(code: str, **more: Any) -> Has:

@@ -1,6 +1,13 @@
 """The list of all exchanges; `test_exchanges.py` runs each of them in every mode."""
 
-from tests.contract import exchanges_calls, exchanges_hostile, exchanges_lifetime, exchanges_session
+from tests.contract import (
+    exchanges_calls,
+    exchanges_hostile,
+    exchanges_lifetime,
+    exchanges_session,
+    exchanges_tools,
+    exchanges_trees,
+)
 from tests.contract.exchange import Exchange, Scene
 
 SCENES: dict[str, Scene] = exchanges_session.SCENES
@@ -8,6 +15,8 @@ SCENES: dict[str, Scene] = exchanges_session.SCENES
 EXCHANGES: tuple[Exchange, ...] = (
     *exchanges_session.EXCHANGES,
     *exchanges_calls.EXCHANGES,
+    *exchanges_tools.EXCHANGES,
     *exchanges_hostile.EXCHANGES,
     *exchanges_lifetime.EXCHANGES,
+    *exchanges_trees.EXCHANGES,
 )

@@ -1,5 +1,6 @@
 """Exchanges about sessions: the handshake at each revision, the era without one, and the list of tools."""
 
+import json
 from typing import Any
 
 from tests.contract.exchange import (
@@ -12,6 +13,7 @@ from tests.contract.exchange import (
     Exchange,
     Scene,
     call,
+    failed,
     initialize,
     modern,
     note,
@@ -19,18 +21,22 @@ from tests.contract.exchange import (
     structured,
     welcome,
 )
-from tests.contract.patterns import ANY, Has, Id, Is, ListOf, PerMode, Text
+from tests.contract.patterns import ANY, Has, Id, Is, Json, ListOf, PerMode, Save, Text, Var
+from tests.contract.server_under_test import build
 from tests.contract.steps import Error, Raw, Result, Send, Silent, Step
 
 
-def _handshake(asked: str, answered: str) -> tuple[Step, ...]:
+def _handshake(asked: str, answered: str, *before: Step) -> tuple[Step, ...]:
     return (
+        *before,
         Send((initialize(1, asked),)),
         Result(Id(1), welcome(answered)),
         Send((note("notifications/initialized"),)),
     )
 
 
+# Members of a tree that do not stop are killed soon, and several of its lines would be told before that.
+IMPATIENT = {"HOLDFAST_KILL_GRACE": "0.3", "HOLDFAST_PROGRESS_INTERVAL": "0.1", "HOLDFAST_DRAIN": "0.2"}
 NARROW = {"HOLDFAST_CONCURRENCY": "1", "HOLDFAST_QUEUE_MAX": "2"}
 
 SCENES: dict[str, Scene] = {
@@ -48,43 +54,45 @@ SCENES: dict[str, Scene] = {
             Error(Id(5), -32600, INVALID, Text("already initialized")),
         ),
     ),
-    "2025-06-18": Scene("status", _handshake("2025-06-18", "2025-06-18")),
-    "2025-03-26": Scene("poc", _handshake("2025-03-26", "2025-03-26")),
+    # A handshake without a revision is refused, and can be repeated.
+    "2025-06-18": Scene(
+        "status",
+        _handshake(
+            "2025-06-18",
+            "2025-06-18",
+            Send((request(Id(6), "initialize", {}), initialize(7, 5))),
+            Error(Id(6), -32602, INVALID),
+            Error(Id(7), -32602, INVALID),
+        ),
+    ),
+    # The client begins in the era without a handshake, and then makes one.
+    "2025-03-26": Scene(
+        "poc",
+        _handshake(
+            "2025-03-26",
+            "2025-03-26",
+            Send((modern(6, "tools/call", {"name": "echo", "arguments": {"text": "x"}}),)),
+            Result(Id(6), {**structured({"text": "x"}), "resultType": "complete", "_meta": STAMP}),
+        ),
+    ),
     "2024-11-05": Scene("launch", _handshake("2024-11-05", "2024-11-05")),
     "pinned": Scene("poc", _handshake("2025-06-18", "2024-11-05"), {"HOLDFAST_PROTOCOL": "pinned"}),
     "narrow": Scene("poc", _handshake("2025-11-25", "2025-11-25"), NARROW),
+    "trees": Scene("poc", _handshake("2025-11-25", "2025-11-25"), IMPATIENT),
 }
 
 
-def _opening(scene: str, *proves: str, **more: Any) -> Exchange:
+def _opening(scene: str, *proves: str, name: str = "") -> Exchange:
     """An exchange whose whole point is the opening of its scene."""
-    return Exchange(f"a session of scene {scene} opens", scene, (Silent(),), proves, **more)
+    return Exchange(name or f"a session of scene {scene} opens", scene, (Silent(),), proves)
 
 
 CONTRACT = "io.holdfast/contract"
 SCHEMA = Has({"type": "object", "properties": ANY, "additionalProperties": False})
 VERSIONS = {"version": "1.4.0", "schemaVersion": 5, "toolingVersion": "1.2.3", "surfaceVersion": "2.1.0"}
 HINTS = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": True}
-NAMES = [
-    "echo",
-    "say",
-    "add",
-    "count",
-    "refuse",
-    "crash",
-    "wait_for_gate",
-    "open_gate",
-    "hang",
-    "tree",
-    "report",
-    "noise",
-    "in_thread",
-    "isolated",
-    "large",
-    "wrong_output",
-    "hang_briefly",
-    "tree_briefly",
-]
+DEFINITIONS: list[dict[str, Any]] = json.loads(json.dumps(build("poc").tool_definitions()))
+NAMES = [definition["name"] for definition in DEFINITIONS]
 TOP_LEVEL = {"schemaVersion": 5, "toolingVersion": "1.2.3"}
 LEGACY_TOOL = (
     "In legacy framing the contract's versions also stand at the top level of every tool, at each revision."
@@ -107,7 +115,60 @@ def _list(scene: str, tool: Any, *proves: str, structured_fields: bool, **more: 
 
 OUTPUT = Has({"type": "object", "properties": {"total": ANY}, "required": ["total"]})
 
+REGISTERED = Exchange(
+    "the list of tools is what the server has registered, all of it and nothing else",
+    "latest",
+    (
+        Send((request(Id(1), "tools/list"),)),
+        Result(
+            Id(1),
+            {
+                "tools": PerMode(
+                    [
+                        {key: value for key, value in definition.items() if key not in TOP_LEVEL}
+                        for definition in DEFINITIONS
+                    ],
+                    legacy=DEFINITIONS,
+                )
+            },
+        ),
+    ),
+    ("S1-6.5.1-full-list", "S1-6.5.1-one-registry"),
+    differences={"legacy": LEGACY_TOOL},
+)
+
+ONE_VERSION = Exchange(
+    "the version of the surface is the same wherever it is published",
+    "latest",
+    (
+        Send((modern(1, "server/discover"),)),
+        Result(
+            Id(1),
+            Has(
+                {
+                    "capabilities": Has(
+                        {"experimental": {"contract": Has({"schemaVersion": Save("surface", Text(r"^2\.1\.0$"))})}}
+                    )
+                }
+            ),
+        ),
+        Send((request(Id(2), "tools/list"), call(Id(3), "refuse", {"code": "NOT_FOUND"}))),
+        Result(
+            Id(2),
+            {
+                "tools": ListOf(
+                    Has({"_meta": Has({CONTRACT: Has({"surfaceVersion": Var("surface")})})}), len(NAMES)
+                )
+            },
+        ),
+        Result(Id(3), failed("NOT_FOUND", Json(Has({"_meta": Has({"schemaVersion": Var("surface")})})))),
+    ),
+    ("S1-3.4-single-source",),
+)
+
 LISTS = (
+    REGISTERED,
+    ONE_VERSION,
     _list(
         "latest",
         PerMode(
@@ -117,8 +178,6 @@ LISTS = (
         "S0-2.1-name",
         "S0-2.1-description",
         "S0-2.1-input-schema",
-        "S1-6.5.1-full-list",
-        "S1-6.5.1-one-registry",
         structured_fields=True,
         differences={"legacy": LEGACY_TOOL},
     ),
@@ -184,20 +243,6 @@ MODERN_ERA = (
         ),
     ),
     Exchange(
-        "a server serves the era without a handshake alone, and then a handshake",
-        "latest",
-        (
-            Send((modern(11, "tools/call", {"name": "echo", "arguments": {"text": "x"}}),)),
-            Result(Id(11), {**structured({"text": "x"}), "resultType": "complete", "_meta": STAMP}),
-            Send((initialize(12, "2025-06-18"),)),
-            Result(Id(12), welcome("2025-06-18")),
-            Send((request(Id(13), "ping"), modern(14, "server/discover"))),
-            Result(Id(13), {}),
-            Result(Id(14), Has({"supportedVersions": [MODERN]})),
-        ),
-        opened=False,
-    ),
-    Exchange(
         "a request that describes itself badly is refused",
         "latest",
         (
@@ -229,23 +274,12 @@ EXCHANGES = (
         "S1-3.2-tool-version",
         "S1-3.2-schema-version",
     ),
-    _opening("2025-06-18"),
-    _opening("2025-03-26"),
+    _opening("2025-06-18", name="a handshake without a revision is refused and can be repeated"),
+    _opening("2025-03-26", name="a server serves the era without a handshake alone, and then a handshake"),
     _opening("2024-11-05", "S1-6.1-revision"),
     _opening("pinned", "S1-6.1-revision", "S1-6.1-other-revision"),
     *LISTS,
     *MODERN_ERA,
-    Exchange(
-        "a handshake without a revision is refused and can be repeated",
-        "latest",
-        (
-            Send((request(Id(1), "initialize", {}), initialize(2, 5), initialize(3, "2025-11-25"))),
-            Error(Id(1), -32602, INVALID),
-            Error(Id(2), -32602, INVALID),
-            Result(Id(3), welcome("2025-11-25")),
-        ),
-        opened=False,
-    ),
     Exchange(
         "a page of tools that does not exist is refused",
         "latest",

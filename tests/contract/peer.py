@@ -43,6 +43,7 @@ class Peer:
         assert self.process.stdout is not None
         self._input, self._output = self.process.stdin, self.process.stdout
         os.set_blocking(self._input.fileno(), False)
+        self._pipe = f"pipe:[{os.fstat(self._input.fileno()).st_ino}]"
         self.messages: list[Any] = []  # not yet claimed by an expectation
         self.ended = False
         self._buffer = bytearray()
@@ -72,15 +73,31 @@ class Peer:
         """Tell the server that nothing more comes."""
         self._input.close()
 
+    def is_read(self) -> bool:
+        """Whether the server still holds the other end of its input."""
+        descriptors = Path(f"/proc/{self.process.pid}/fd")
+        return self._pipe in {os.readlink(item) for item in descriptors.iterdir() if item.is_symlink()}
+
     # --- receiving -------------------------------------------------------------------------------------------
 
     def take(self, wanted: Callable[[Any], bool], what: str) -> Any:
         """The first unclaimed message of this kind, as soon as it is there."""
+        number = self._position(wanted, what)
+        return self.messages.pop(number)
+
+    def take_until(self, wanted: Callable[[Any], bool], what: str) -> list[Any]:
+        """Every unclaimed message before the first of this kind, as soon as that is there; it is taken too."""
+        number = self._position(wanted, what)
+        earlier = self.messages[:number]
+        del self.messages[: number + 1]
+        return earlier
+
+    def _position(self, wanted: Callable[[Any], bool], what: str) -> int:
         until = time.monotonic() + BOUND
         while True:
             for number, message in enumerate(self.messages):
                 if wanted(message):
-                    return self.messages.pop(number)
+                    return number
             if self.ended or not self._wait(until):
                 raise AssertionError(
                     f"{what} did not come; unclaimed: {self.messages!r:.2000}; stderr: {self.stderr()[-2000:]}"

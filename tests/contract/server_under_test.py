@@ -17,12 +17,47 @@ from pydantic import Field
 
 from holdfast import Context, Server, SyncContext, ToolError, effect
 
-# A program that starts another, which starts a third in a session of its own; each notes its process id.
+# A program that starts another, which starts two more: one that ignores TERM, and one that does so in a session of
+# its own. Each notes its process id, then leaves beats in a file until it is killed. The first two print as well,
+# whether or not somebody reads it, and change the word at a TERM: so it is known what was said after that.
 TREE = """
-pids="$1"; export pids
-echo $$ >> "$pids"
-sh -c 'echo $$ >> "$pids"; setsid sh -c "echo \\$\\$ >> \\"\\$pids\\"; exec sleep 600" & wait' &
-wait
+import os, signal, sys, time
+
+pids, beats = sys.argv[1:]
+word = b"beat\\n"
+
+def append(file, text):
+    with open(file, "ab", buffering=0) as opened:
+        opened.write(text)
+
+def change_word(*_):
+    global word
+    word = b"late\\n"
+
+def say(line):
+    try:
+        os.write(1, line)
+    except OSError:
+        pass
+
+def live(*traits):
+    if "loner" in traits:
+        os.setsid()
+    signal.signal(signal.SIGTERM, signal.SIG_IGN if "deaf" in traits else change_word)
+    append(pids, b"%d\\n" % os.getpid())
+    while True:
+        append(beats, b".")
+        if "deaf" not in traits:
+            say(word)
+        time.sleep(0.005)
+
+if not os.fork():
+    if not os.fork():
+        live("deaf")
+    if not os.fork():
+        live("deaf", "loner")
+    live()
+live()
 """
 HERE = Path(__file__).resolve()
 
@@ -106,9 +141,9 @@ def _write(note: str, line: str) -> None:
             file.write(line + "\n")
 
 
-async def tree(pids: str, ctx: Context) -> Text:
-    """Run a tree of processes that never ends; each writes its id to the file `pids`."""
-    done = await ctx.run(["sh", "-c", TREE, "parent", pids])
+async def tree(pids: str, beats: str, ctx: Context) -> Text:
+    """Run a tree of processes that never ends; each writes its id to the file `pids`, and on and on to `beats`."""
+    done = await ctx.run([sys.executable, "-I", "-S", "-c", TREE, pids, beats])
     return Text(str(done.returncode))
 
 
@@ -121,6 +156,14 @@ async def report(seconds: float, ctx: Context) -> Text:
         await ctx.progress(f"step {number}", progress=number, total=1_000_000, phase="search")
         await asyncio.sleep(0)
     return Text(str(number))
+
+
+async def burst(reports: int, gate_name: str, ctx: Context) -> Text:
+    """Report so many times in a row, then return once the gate is open."""
+    for number in range(1, reports + 1):
+        await ctx.progress(f"step {number}")
+    await gate(gate_name).wait()
+    return Text(str(reports))
 
 
 async def noise() -> Text:
@@ -155,12 +198,40 @@ async def wrong_output() -> Total:
     return Total("many")  # type: ignore[arg-type]
 
 
-def build(dialect: str = "poc") -> Server:
+class Quit(BaseException):
+    """Neither a defect nor a signal, and no `Exception`."""
+
+
+EXITS: dict[str, type[BaseException]] = {
+    "exit": SystemExit,
+    "interrupt": KeyboardInterrupt,
+    "generator": GeneratorExit,
+    "cancelled": asyncio.CancelledError,
+    "own": Quit,
+}
+
+
+async def leave(how: str) -> Text:
+    """Raise what ends a program, not only a call."""
+    raise EXITS[how]
+
+
+def leave_thread(how: str) -> Text:
+    """Raise the same in a thread."""
+    raise EXITS[how]
+
+
+async def undecodable(name: str) -> Text:
+    """Return the name of a file that is not UTF-8."""
+    return Text(name + os.fsdecode(b"\xff"))
+
+
+def build(dialect: str = "poc", surface_version: str = "2.1.0") -> Server:
     """A server with all the tools, in this dialect."""
     server = Server(
         "contract",
         version="1.2.3",
-        surface_version="2.1.0",
+        surface_version=surface_version,
         dialect=dialect,
         render="json",
         presentation="meta",
@@ -179,16 +250,20 @@ def build(dialect: str = "poc") -> Server:
         hang: {},
         tree: {},
         report: {},
+        burst: {},
         noise: {},
         in_thread: {},
         isolated: {"isolate": True},
         large: {},
         wrong_output: {},
+        leave: {},
+        leave_thread: {},
+        undecodable: {},
     }
     for function, options in described.items():
         server.tool(**options)(function)
     server.tool(name="hang_briefly", timeout=0.3)(hang)
-    server.tool(name="tree_briefly", timeout=1.5)(tree)
+    server.tool(name="tree_briefly", timeout=1.0)(tree)
     return server
 
 

@@ -113,20 +113,50 @@ def _is_flood_answer(message: Any) -> bool:
 
 @dataclass(frozen=True)
 class Notified(Step):
-    """Wait for progress of one call; all of it that has come must match, and be no more than `at_most`."""
+    """Progress of one call: wait for the first notice, if there must be one; all that have come must match."""
 
     params: Any
     at_most: int = 1_000_000
+    at_least: Any = 1
 
     def take(self, peer: Peer, run: Run) -> None:
         """Numbers must rise from notice to notice."""
-        notices = [peer.take(_is_progress, "a progress notification"), *peer.take_all(_is_progress)]
+        first = [peer.take(_is_progress, "a progress notification") for _ in range(resolve(self.at_least, run))]
+        notices = [*first, *peer.take_all(_is_progress)]
         for notice in notices:
-            expected = {"jsonrpc": "2.0", "method": "notifications/progress", "params": self.params}
-            _assert_matches(expected, notice, run)
+            _assert_matches(_progress(self.params), notice, run)
         numbers = [notice["params"]["progress"] for notice in notices]
         assert numbers == sorted(set(numbers)), numbers
         assert len(notices) <= self.at_most, notices
+
+
+@dataclass(frozen=True)
+class NotifiedInOrder(Step):
+    """Wait for one notice of progress after the other, each as it is given here."""
+
+    params: tuple[Any, ...]
+
+    def take(self, peer: Peer, run: Run) -> None:
+        """None may come in between."""
+        for params in self.params:
+            _assert_matches(_progress(params), peer.take(_is_progress, f"progress like {params}"), run)
+
+
+@dataclass(frozen=True)
+class Tell(Step):
+    """Send a notification and wait until it has been heard; progress from before that must match, and is done."""
+
+    message: Any
+    before: Any = ANY
+
+    def take(self, peer: Peer, run: Run) -> None:
+        """A question that is sent along is answered when the notification has taken effect."""
+        question = {"jsonrpc": "2.0", "id": "heard", "method": "ping"}
+        peer.write(b"".join(peer.frame(_encoded(item)) for item in (resolve(self.message, run), question)))
+        earlier = peer.take_until(lambda message: _id_of(message) == "heard", "the answer to a ping")
+        for notice in filter(_is_progress, earlier):
+            _assert_matches(_progress(self.before), notice, run)
+        peer.messages[:0] = [message for message in earlier if not _is_progress(message)]
 
 
 @dataclass(frozen=True)
@@ -158,6 +188,35 @@ class FileHas(Step):
 
 
 @dataclass(frozen=True)
+class Grows(Step):
+    """Wait until a file grows: whoever writes it is at work."""
+
+    file: Any
+
+    def take(self, peer: Peer, run: Run) -> None:
+        """By at least one byte."""
+        path = Path(resolve(self.file, run))
+        size = _size(path)
+        _wait_until(lambda: _size(path) > size, f"{path} does not grow")
+
+
+@dataclass(frozen=True)
+class Still(Step):
+    """A file that grew does not grow any more."""
+
+    file: Any
+
+    def take(self, peer: Peer, run: Run) -> None:
+        """Watched for as long as several beats take."""
+        path = Path(resolve(self.file, run))
+        size = _size(path)
+        until = time.monotonic() + 8 * POLL
+        while time.monotonic() < until:
+            threading.Event().wait(POLL)
+            assert _size(path) == size > 0, f"{path} still grows"
+
+
+@dataclass(frozen=True)
 class Gone(Step):
     """Wait until every process that a file lists has ended."""
 
@@ -186,6 +245,18 @@ class Logged(Step):
 
 
 @dataclass(frozen=True)
+class NotLogged(Step):
+    """No record of the event log matches."""
+
+    record: Any
+
+    def take(self, peer: Peer, run: Run) -> None:
+        """As far as it has been written."""
+        found = [record for record in _records(peer.state) if mismatch(self.record, record, run) is None]
+        assert not found, found
+
+
+@dataclass(frozen=True)
 class StderrHas(Step):
     """The server wrote this to stderr."""
 
@@ -203,6 +274,15 @@ class CloseInput(Step):
     def take(self, peer: Peer, run: Run) -> None:
         """Answers can still be read."""
         peer.close_input()
+
+
+@dataclass(frozen=True)
+class InputEnded(Step):
+    """Wait until the server has seen that its stdin is closed."""
+
+    def take(self, peer: Peer, run: Run) -> None:
+        """It lets go of its end of the pipe then."""
+        _wait_until(lambda: not peer.is_read(), "the server still holds its input")
 
 
 @dataclass(frozen=True)
@@ -227,13 +307,16 @@ class Signal(Step):
 
 @dataclass(frozen=True)
 class Exits(Step):
-    """The server ends by itself with this exit code, having said nothing else."""
+    """The server ends with this exit code, having said nothing else; progress like `progress` may be left."""
 
     code: int
+    progress: Any = None
 
     def take(self, peer: Peer, run: Run) -> None:
-        """All that it said must have been claimed."""
+        """All else that it said must have been claimed."""
         assert peer.exit_code() == self.code, peer.stderr()[-2000:]
+        if self.progress is not None:
+            Notified(self.progress, at_least=0).take(peer, run)
         assert not peer.messages, peer.messages
 
 
@@ -268,12 +351,20 @@ def _has_id(message: Any, wanted: Any) -> bool:
     return type(message["id"]) is type(wanted) and message["id"] == wanted
 
 
+def _progress(params: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "method": "notifications/progress", "params": params}
+
+
 def _id_of(message: Any) -> Any:
     return message.get("id") if isinstance(message, dict) else None
 
 
 def _is_progress(message: Any) -> bool:
     return isinstance(message, dict) and message.get("method") == "notifications/progress"
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
 
 
 def _is_alive(pid: int) -> bool:

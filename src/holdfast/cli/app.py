@@ -13,7 +13,8 @@ from importlib import import_module
 
 import click
 
-from holdfast.errors import HoldfastError, UsageError
+from holdfast.cli.groups import CommandGroup
+from holdfast.errors import HoldfastError, TargetError, UsageError
 from holdfast.version import __version__
 
 __all__ = ["COMMANDS", "cli", "main"]
@@ -31,7 +32,7 @@ COMMANDS = {
 _DEBUG = "HOLDFAST_DEBUG"
 
 
-class _LazyGroup(click.Group):
+class _LazyGroup(CommandGroup):
     """A group that imports a command's module only when the command is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
@@ -77,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     own = arguments[: arguments.index("--")] if "--" in arguments else arguments
     debug = "--debug" in own or os.environ.get(_DEBUG, "") not in {"", "0"}
     try:
-        code = _run([word for word in own if word != "--debug"] + arguments[len(own) :])
+        code = _run([word for word in own if word != "--debug"] + arguments[len(own) :], debug=debug)
         sys.stdout.flush()
     except BrokenPipeError:
         _discard_stdout()
@@ -89,13 +90,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             import traceback
 
             traceback.print_exception(error)
-        return _tell(error)
+        return _tell(error, debug=debug)
     return code
 
 
-def _run(arguments: list[str]) -> int:
+def _run(arguments: list[str], *, debug: bool) -> int:
     try:
-        with cli.make_context("holdfast", arguments) as ctx:
+        with cli.make_context("holdfast", arguments, obj={"debug": debug}) as ctx:
             code: int | None = cli.invoke(ctx)
             return code or 0
     except click.exceptions.Exit as done:
@@ -105,11 +106,21 @@ def _run(arguments: list[str]) -> int:
         return 2
 
 
-def _tell(error: Exception) -> int:
+def _tell(error: Exception, *, debug: bool) -> int:
     """One line for the cause and, where there is one, a line for the remedy."""
+    message, remedy = _words(error, debug=debug)
+    print(f"holdfast: {_one_line(message)}", file=sys.stderr)
+    if remedy:
+        print(f"  try: {_one_line(remedy)}", file=sys.stderr)
+    return 2
+
+
+def _words(error: Exception, *, debug: bool) -> tuple[str, str]:
     message, remedy = str(error), ""
     if isinstance(error, UsageError):
         message, remedy = error.message, error.remedy
+        if isinstance(error, TargetError) and _is_foreign(error.__cause__) and not debug:
+            remedy += "; --debug shows the whole traceback"
     elif isinstance(error, click.UsageError):
         message = error.format_message()
         remedy = f"{error.ctx.command_path} --help" if error.ctx else "holdfast --help"
@@ -119,11 +130,14 @@ def _tell(error: Exception) -> int:
         message = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
     elif not isinstance(error, HoldfastError):
         message = f"unexpected {type(error).__name__}: {error}"
-        remedy = "the same command with --debug shows where; please report it"
-    print(f"holdfast: {_one_line(message)}", file=sys.stderr)
-    if remedy:
-        print(f"  try: {_one_line(remedy)}", file=sys.stderr)
-    return 2
+        where = "the traceback above" if debug else "what the same command with --debug prints"
+        remedy = f"report it with {where}"
+    return message, remedy
+
+
+def _is_foreign(cause: BaseException | None) -> bool:
+    """Whether the author's own code raised it, so that its traceback says more than our sentence."""
+    return isinstance(cause, Exception) and not isinstance(cause, HoldfastError)
 
 
 def _one_line(text: str) -> str:

@@ -7,7 +7,9 @@ The type of `key=value` comes from the tool's input schema. A text that does not
 is: the server then lists everything that is wrong at once, in its own words.
 """
 
+import json
 import re
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -28,6 +30,10 @@ def read_arguments(words: Sequence[str], schema: Mapping[str, Any]) -> dict[str,
     """The arguments that the words stand for; UsageError where they stand for nothing."""
     if len(words) == 1 and (words[0] == "-" or words[0][:1] in {"{", "@"}):
         return _document(words[0])
+    if any(word == "-" or word[:1] in {"{", "@"} for word in words):
+        raise UsageError(
+            "an object cannot be combined with key=value", remedy="put everything into the object, or nothing"
+        )
     arguments: dict[str, Any] = {}
     for word in words:
         key, equals, text = word.partition("=")
@@ -37,13 +43,15 @@ def read_arguments(words: Sequence[str], schema: Mapping[str, Any]) -> dict[str,
             raise UsageError(f"the argument {word!r} is not understood", remedy=_FORMS)
         if key in arguments:
             raise UsageError(f"the argument {key!r} is given twice", remedy=f"give a list as {key}:='[...]'")
-        arguments[key] = _json(text, key) if forced else _typed(text, key, schema)
+        arguments[key] = _forced(text, key) if forced else _typed(text, key, schema)
     return arguments
 
 
 def _document(word: str) -> dict[str, Any]:
     if word == "-":
         place, raw = "stdin", sys.stdin.buffer.read()
+        if not raw.strip():
+            raise UsageError("stdin was empty", remedy="write one JSON object to it")
     elif word.startswith("@"):
         place = word[1:]
         try:
@@ -64,7 +72,8 @@ def _document(word: str) -> dict[str, Any]:
 
 
 def _typed(text: str, key: str, schema: Mapping[str, Any]) -> Any:
-    kinds = _kinds(_property(schema, key), schema)
+    rule = _property(schema, key)
+    kinds = _kinds(rule, schema)
     if not kinds or "string" in kinds:
         return text
     if text == "null" and "null" in kinds:
@@ -76,17 +85,55 @@ def _typed(text: str, key: str, schema: Mapping[str, Any]) -> Any:
     if "number" in kinds and _NUMBER.fullmatch(text):
         return float(text)
     if kinds & {"array", "object"}:
-        return _json(text, key)
+        return _structure(text, key, kinds, rule, schema)
+    if kinds <= {"boolean", "null"}:
+        raise UsageError(f"{key} takes true or false, not {text!r}", remedy=f"{key}=true")
     return text
 
 
-def _json(text: str, key: str) -> Any:
+def _forced(text: str, key: str) -> Any:
     try:
         return decode(text.encode(errors="surrogateescape"))
     except WireError as error:
+        if text[:1] in {"{", "[", '"'}:  # meant to be JSON; the place of the mistake helps
+            raise _broken_json(key, text, error) from error
         raise UsageError(
-            f"{key} takes JSON: {error.message}", remedy=f"quote it for the shell: {key}:='[1, 2]'"
+            f"{key}:= takes JSON, and {text!r} is none", remedy=shlex.quote(f"{key}={text}")
         ) from error
+
+
+def _structure(text: str, key: str, kinds: set[str], rule: Any, root: Mapping[str, Any]) -> Any:
+    """A list or an object, which can only be written as JSON."""
+    try:
+        value = decode(text.encode(errors="surrogateescape"))
+    except WireError as error:
+        if text[:1] in {"{", "["}:
+            raise _broken_json(key, text, error) from error
+    else:
+        if _name(value) in kinds:
+            return value
+    if "array" not in kinds:
+        raise UsageError(f"{key} takes an object", remedy=f"""{key}='{{"name": "value"}}'""")
+    items = _kinds(_listed_items(rule, root), root)
+    parts = [_item(part.strip(), items) for part in text.split(",")]
+    raise UsageError(f"{key} takes a list", remedy=f"{key}={shlex.quote(json.dumps(parts, ensure_ascii=False))}")
+
+
+def _broken_json(key: str, text: str, error: WireError) -> UsageError:
+    example = "{...}" if text.startswith("{") else "[...]"
+    return UsageError(f"{key} takes JSON: {error.message}", remedy=f"quote it for the shell: {key}='{example}'")
+
+
+def _item(text: str, kinds: set[str]) -> Any:
+    """One item of a list that was written without its brackets, for the example of how to write it."""
+    is_number = kinds & {"integer", "number"} and _INTEGER.fullmatch(text)
+    return int(text) if is_number else text
+
+
+def _listed_items(rule: Any, root: Mapping[str, Any]) -> Any:
+    part = _resolved(rule.get("$ref"), root) or rule
+    branches = [part, *_list(part.get("anyOf"))] if isinstance(part, dict) else []
+    return next((branch["items"] for branch in branches if isinstance(branch, dict) and "items" in branch), None)
 
 
 def _property(schema: Mapping[str, Any], key: str) -> Any:

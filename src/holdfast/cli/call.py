@@ -28,7 +28,7 @@ __all__ = ["command"]
     "--detail",
     type=click.Choice(["concise", "full"]),
     metavar="concise|full",
-    help="How much of the result is shown.",
+    help="How many lines of the text are shown; full is more of it, still bounded. --json gives everything.",
 )
 @setting_options("tool_timeout", "kill_grace", "event_log", "state_dir")
 @click.pass_context
@@ -52,7 +52,7 @@ def command(
     \b
     Examples:
       holdfast call inventory.py lookup sku=A-1
-      holdfast call inventory.py reserve '{"sku": "A-1", "count": 2, "key": "k1"}'
+      holdfast call inventory.py lookup '{"sku": "A-1"}' --json
       holdfast call lookup sku=A-1 -- npx some-server
     """
     from holdfast.errors import UsageError
@@ -62,10 +62,11 @@ def command(
     if not rest:
         listing = f"holdfast tools {source.target}" if source.target else example
         raise UsageError("which tool? its name is missing", remedy=listing)
-    from holdfast.cli.calling import Request, perform, present
+    from holdfast.cli.calling import Request, explain, perform, present
     from holdfast.cli.connect import load_server, run
     from holdfast.cli.streams import guarded_streams
     from holdfast.settings import load_settings
+    from holdfast.vocabulary.events import FaultRecorded
 
     settings = load_settings(options)
     request = Request.read(
@@ -74,5 +75,8 @@ def command(
     )  # fmt: skip
     with guarded_streams():
         server = load_server(source)
-        outcome = run(perform(source, server, settings, request))
-    return present(outcome, as_json=as_json)
+        faults: list[FaultRecorded] = []
+        outcome = run(perform(source, server, settings, request, faults))
+    code = present(outcome, as_json=as_json)
+    explain(faults, whole=ctx.find_root().obj["debug"])
+    return code

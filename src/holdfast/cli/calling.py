@@ -1,5 +1,6 @@
 """One call from the command line: the request, its way through a session, and how its outcome is shown."""
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -7,18 +8,24 @@ from typing import Any
 
 from holdfast.cli.arguments import read_arguments
 from holdfast.cli.connect import connected, say
+from holdfast.cli.faults import describe_fault
+from holdfast.cli.groups import meant
 from holdfast.cli.options import Source
 from holdfast.cli.tool_list import takes_presentation
-from holdfast.client.peer import PeerError
+from holdfast.client.peer import PeerError, PeerSilent
 from holdfast.client.session import ClientSession
-from holdfast.errors import UsageError
+from holdfast.errors import SessionError, UsageError
+from holdfast.present.bounds import ELLIPSIS
 from holdfast.settings import Settings
+from holdfast.vocabulary.events import FaultRecorded
 from holdfast.wire.codec import encode
 from holdfast.worker.server import Server
 
-__all__ = ["Outcome", "Request", "perform", "present"]
+__all__ = ["Outcome", "Request", "explain", "perform", "present"]
 
 Outcome = dict[str, Any] | PeerError
+
+_CUT = re.compile(rf"{ELLIPSIS} [0-9]+ \w+\(s\) omitted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +48,15 @@ class Request:
         return request
 
 
-async def perform(source: Source, server: Server | None, settings: Settings, request: Request) -> Outcome:
+async def perform(
+    source: Source,
+    server: Server | None,
+    settings: Settings,
+    request: Request,
+    faults: list[FaultRecorded] | None = None,
+) -> Outcome:
     """Make the call; its result, or the protocol error that it was answered with."""
-    async with connected(source, server, settings, timeout=request.timeout) as session:
+    async with connected(source, server, settings, timeout=request.timeout, faults=faults) as session:
         tool = await _find(session, request)
         arguments = read_arguments(request.words, tool.get("inputSchema") or {})
         words = {"render": request.render, "detail": request.detail}
@@ -63,6 +76,10 @@ async def perform(source: Source, server: Server | None, settings: Settings, req
             )
         except PeerError as error:
             return error
+        except PeerSilent as error:
+            raise SessionError(
+                f"gave up after {request.timeout:g} s (--timeout); the call was cancelled"
+            ) from error
 
 
 async def _find(session: ClientSession, request: Request) -> dict[str, Any]:
@@ -71,7 +88,8 @@ async def _find(session: ClientSession, request: Request) -> dict[str, Any]:
         if tool["name"] == request.tool:
             return tool
     names = ", ".join(tool["name"] for tool in tools[:20]) or "none"
-    raise UsageError(f"there is no tool {request.tool!r}", remedy=f"one of: {names}")
+    guess = meant(request.tool, (tool["name"] for tool in tools))
+    raise UsageError(f"there is no tool {request.tool!r}{guess}", remedy=f"one of: {names}")
 
 
 def _progress_printer(tool: str) -> Callable[[dict[str, Any]], None]:
@@ -95,9 +113,20 @@ def present(outcome: Outcome, *, as_json: bool) -> int:
             say(f"  {violation}")
         return 1
     failed = bool(outcome.get("isError"))
-    for line in _readable(outcome):
+    lines = list(_readable(outcome))
+    for line in lines:
         print(line, file=sys.stderr if failed else sys.stdout)
+    if sys.stderr.isatty() and any(_CUT.search(line) for line in lines):
+        say("(all of it: --json)")
     return 1 if failed else 0
+
+
+def explain(faults: list[FaultRecorded], *, whole: bool) -> None:
+    """Tell the author of a server in this process what went wrong inside it."""
+    sys.stdout.flush()  # the answer comes first, also where both go to one terminal
+    for fault in faults:
+        for line in describe_fault(fault, whole=whole):
+            say(line)
 
 
 def _readable(result: dict[str, Any]) -> Iterator[str]:

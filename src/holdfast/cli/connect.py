@@ -3,20 +3,24 @@
 import asyncio
 import contextlib
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any, TypeVar
 
+from holdfast.cli.faults import FaultWatch
 from holdfast.cli.options import Source
+from holdfast.client.peer import PeerEnded
 from holdfast.client.session import ClientSession
 from holdfast.client.transports import Link, MemoryTransport, ProcessTransport, Transport
+from holdfast.errors import ProcessError, UsageError
 from holdfast.observe.event_log import open_event_log
 from holdfast.observe.sink import EventSink
 from holdfast.present.bounds import clean_line
 from holdfast.settings import Settings
 from holdfast.vocabulary.call import Stop
+from holdfast.vocabulary.events import FaultRecorded
 from holdfast.worker.calls import GIVE_UP_MARGIN
 from holdfast.worker.server import Server
-from holdfast.worker.session import Session
+from holdfast.worker.session import DirectOutlet, Session
 from holdfast.worker.targets import load_target
 
 __all__ = ["connected", "load_server", "run", "say"]
@@ -33,10 +37,18 @@ def load_server(source: Source) -> Server | None:
 
 @contextlib.asynccontextmanager
 async def connected(
-    source: Source, server: Server | None, settings: Settings, *, timeout: float = 0.0
+    source: Source,
+    server: Server | None,
+    settings: Settings,
+    *,
+    timeout: float = 0.0,
+    faults: list[FaultRecorded] | None = None,
 ) -> AsyncIterator[ClientSession]:
-    """An open session with the server; when it is left, nothing of the server is alive."""
-    log = None if server is None else open_event_log(settings, server.name)
+    """An open session with the server; when it is left, nothing of the server is alive.
+
+    The internal errors of a server in this process are added to `faults`.
+    """
+    log = None if server is None else FaultWatch(open_event_log(settings, server.name), faults)
     transport: Transport = (
         ProcessTransport(
             source.command, grace=settings.kill_grace, max_bytes=settings.max_message_bytes, on_stderr=say
@@ -46,19 +58,40 @@ async def connected(
     )
     session = ClientSession(transport)
     try:
-        await session.connect(timeout=min(timeout or CONNECT_TIMEOUT, CONNECT_TIMEOUT))
+        with _remedies(source):
+            await session.connect(timeout=min(timeout or CONNECT_TIMEOUT, CONNECT_TIMEOUT))
         yield session
+    except asyncio.CancelledError:
+        if server is None and sys.stderr.isatty():
+            say("stopping the server...")  # it may take its time
+        raise
     finally:
         await session.close()
         if log is not None:
             log.close()
-        if session.noise.lines:
+        if session.noise.lines and not session.noise.is_told:
             say(f"holdfast: the server wrote {session.noise.describe()}")
+
+
+@contextlib.contextmanager
+def _remedies(source: Source) -> Iterator[None]:
+    """What to do about a program that cannot be spoken to."""
+    try:
+        yield
+    except ProcessError as error:
+        if len(source.command) == 1 and " " in source.command[0]:
+            raise UsageError(error.message, remedy=f"leave out the quotes: -- {source.command[0]}") from error
+        if "://" in source.command[0]:
+            message = f"{source.command[0]} is an address; only servers on stdio can be spoken to"
+            raise UsageError(message, remedy="-- COMMAND ARGS...") from error
+        raise
+    except PeerEnded as error:
+        raise UsageError(str(error), remedy="run the command by itself to see why") from error
 
 
 def _linker(server: Server, settings: Settings, log: EventSink) -> Callable[[Callable[[Any], None]], Link]:
     def connect(send: Callable[[Any], None]) -> Link:
-        session = Session(server, settings, log, send)
+        session = Session(server, settings, log, DirectOutlet(log, send))
 
         async def close() -> None:
             session.calls.stop_all(Stop.DISCONNECT)

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import click
 
+from holdfast.cli.groups import CommandGroup
+
 __all__ = ["command"]
 
 
-@click.group(name="contract")
+@click.group(name="contract", cls=CommandGroup)
 def command() -> None:
     """Write down what a server promises.
 
@@ -39,7 +41,14 @@ def snapshot(target: str, output: str | None) -> int:
     if output is None or output == "-":
         sys.stdout.buffer.write(document)
         return 0
-    _replace(Path(output), document)
+    try:
+        _replace(Path(output), document)
+    except OSError as error:
+        from holdfast.errors import UsageError
+
+        raise UsageError(
+            f"{output} cannot be written: {error.strerror or error}", remedy="check the path; -o - is stdout"
+        ) from error
     print(f"wrote {output} ({len(document)} bytes)", file=sys.stderr)
     return 0
 

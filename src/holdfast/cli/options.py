@@ -3,6 +3,7 @@
 No default is written here; a setting that was not given on the command line is left to `load_settings`.
 """
 
+import shlex
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
@@ -88,7 +89,25 @@ class ServerCommand(click.Command):
             at = args.index("--")
             ctx.meta[_COMMAND] = tuple(args[at + 1 :])
             args = args[:at]
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            words = _as_argument(error.option_name, args)
+            if error.possibilities or not words or self.name != "call":
+                raise
+            raise UsageError(f"there is no option {error.option_name}", remedy=words) from error
+
+
+def _as_argument(option: str, args: list[str]) -> str:
+    """`key=value` for what was written as `--key value` or `--key=value`."""
+    key = option.removeprefix("--")
+    for at, word in enumerate(args):
+        if word.startswith(f"{option}="):
+            return shlex.quote(f"{key}={word[len(option) + 1 :]}")
+        if word == option:
+            follows = args[at + 1] if at + 1 < len(args) else "-"
+            return shlex.quote(f"{key}={'true' if follows.startswith('-') else follows}")
+    return ""
 
 
 def take_source(ctx: click.Context, words: tuple[str, ...], example: str) -> tuple[Source, tuple[str, ...]]:
@@ -97,7 +116,14 @@ def take_source(ctx: click.Context, words: tuple[str, ...], example: str) -> tup
     if command is not None:
         if not command:
             raise UsageError("there is no command behind `--`", remedy=example)
+        if words and (ctx.command.name == "tools" or _is_target(words)):
+            raise UsageError("give TARGET or -- COMMAND, not both", remedy=example)
         return Source("", command), words
     if not words:
         raise UsageError("which server? TARGET is missing", remedy=f"{ctx.command_path} --help")
     return Source(words[0], ()), words[1:]
+
+
+def _is_target(words: tuple[str, ...]) -> bool:
+    """Whether the first word can only be a TARGET; a foreign tool may have almost any other name."""
+    return words[0].endswith(".py") or ".py:" in words[0]

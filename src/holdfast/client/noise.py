@@ -13,6 +13,7 @@ class Noise:
         self.lines = 0
         self.stray = 0
         self.first = ""
+        self.is_told = False  # the session ended for it, and said so
 
     def add(self, line: bytes) -> None:
         """Count one line."""

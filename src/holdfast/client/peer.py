@@ -6,7 +6,7 @@ from typing import Any
 from holdfast.errors import SessionError
 from holdfast.present.profile import META_SERVER_INFO
 
-__all__ = ["PeerError", "PeerInfo", "checked_tools", "introduced"]
+__all__ = ["PeerEnded", "PeerError", "PeerInfo", "PeerLost", "PeerSilent", "checked_tools", "introduced"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,27 @@ class PeerError(SessionError):
             for item in found
             if isinstance(item, dict)
         ]
+
+
+class PeerLost(SessionError):
+    """There is no server any more, or never was one, at the other end."""
+
+
+class PeerEnded(PeerLost):
+    """The program that was the server ended; `last_words` is the last line of its stderr."""
+
+    def __init__(self, reason: str, last_words: str = "") -> None:
+        super().__init__(f"{reason}; its last words: {last_words}" if last_words else reason)
+        self.reason = reason
+        self.last_words = last_words
+
+    def before_answering(self, method: str) -> "PeerEnded":
+        """The same end, for whoever waited for the answer to this request."""
+        return PeerEnded(f"{self.reason} before it answered {method}", self.last_words)
+
+
+class PeerSilent(SessionError):
+    """The server did not answer in time; the request was cancelled."""
 
 
 def introduced(revision: str, result: dict[str, Any]) -> PeerInfo:

@@ -7,11 +7,20 @@ progress is handed on, its noise is counted. A request ends in an answer, an err
 
 import asyncio
 import itertools
+import re
 from collections.abc import Callable
 from typing import Any, Self
 
 from holdfast.client.noise import Noise
-from holdfast.client.peer import PeerError, PeerInfo, checked_tools, introduced
+from holdfast.client.peer import (
+    PeerEnded,
+    PeerError,
+    PeerInfo,
+    PeerLost,
+    PeerSilent,
+    checked_tools,
+    introduced,
+)
 from holdfast.client.transports import Receiver, Transport
 from holdfast.errors import SessionError, WireError
 from holdfast.present.profile import (
@@ -43,6 +52,7 @@ OnProgress = Callable[[dict[str, Any]], None]
 
 REQUEST_TIMEOUT = 30.0
 MAX_PAGES = 1000
+_LEGACY_HEADER = re.compile(rb"content-length:[ \t]*[0-9]+[ \t]*", re.IGNORECASE)
 META_CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
 
 
@@ -55,7 +65,7 @@ class ClientSession:
         self._numbers = itertools.count(1)
         self._waiting: dict[RequestId, asyncio.Future[Any]] = {}
         self._progress: dict[RequestId, OnProgress] = {}
-        self._lost: str | None = None
+        self._lost: PeerLost | None = None
         self._meta: dict[str, Any] = {}  # what each request carries where there is no handshake
         self.noise = Noise()
         self.peer = PeerInfo()
@@ -134,7 +144,7 @@ class ClientSession:
     ) -> dict[str, Any]:
         """Send any request and wait for its result; `timeout` None means the session's own, 0 none."""
         if self._lost is not None:
-            raise SessionError(self._lost)
+            raise self._lost
         number = next(self._numbers)
         meta = {**self._meta, **(params or {}).get("_meta", {})}
         if on_progress is not None:
@@ -149,7 +159,9 @@ class ClientSession:
                 result = await future
         except TimeoutError:
             self.cancel(number, "timed out")
-            raise SessionError(f"the server did not answer {method} within {seconds:g} s") from None
+            raise PeerSilent(f"the server did not answer {method} within {seconds:g} s") from None
+        except PeerEnded as end:
+            raise end.before_answering(method) from None
         except asyncio.CancelledError:
             self.cancel(number, "the caller gave up")
             raise
@@ -171,7 +183,7 @@ class ClientSession:
     async def close(self) -> None:
         """End the session, and the server if it was started for it."""
         await self._transport.close()
-        self._lose("the session is closed")
+        self._lose(PeerLost("the session is closed"))
 
     # --- opening ---------------------------------------------------------------------------------------------
 
@@ -217,6 +229,8 @@ class ClientSession:
             self._receive_response(message)
         elif isinstance(message, Notification):
             self._receive_notification(message)
+        elif isinstance(message, Request) and message.method == "initialize":
+            self._lose(PeerLost("the command echoes what it is sent; it is no MCP server"))
         elif isinstance(message, Request):
             self._transport.send(_polite_answer(message))
 
@@ -242,21 +256,26 @@ class ClientSession:
 
     def _receive_noise(self, frame: Frame, error: WireError) -> None:
         if isinstance(frame, WireError):  # somebody's answer was in there, and will not come again
-            self._fail_all(f"the server sent something that cannot be read: {error.message}")
+            self._fail_all(SessionError(f"the server sent something that cannot be read: {error.message}"))
             return
         self.noise.add(frame)
-        if self.noise.is_too_much:
-            self._lose(f"the server does not speak MCP on its stdout; {self.noise.describe()}")
+        if not self.peer.revision and _LEGACY_HEADER.fullmatch(frame):
+            self.noise.is_told = True
+            reason = "the server uses Content-Length framing (legacy), which this client does not speak"
+            self._lose(PeerLost(reason))
+        elif self.noise.is_too_much:
+            self.noise.is_told = True
+            self._lose(PeerLost(f"the server does not speak MCP on its stdout; {self.noise.describe()}"))
 
-    def _lose(self, reason: str) -> None:
+    def _lose(self, cause: PeerLost) -> None:
         if self._lost is None:
-            self._lost = reason
-            self._fail_all(reason)
+            self._lost = cause
+            self._fail_all(cause)
 
-    def _fail_all(self, reason: str) -> None:
+    def _fail_all(self, cause: SessionError) -> None:
         for future in self._waiting.values():
             if not future.done():
-                future.set_exception(SessionError(reason))
+                future.set_exception(cause)
 
 
 def _polite_answer(request: Request) -> dict[str, Any]:

@@ -10,12 +10,15 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import orjson
+
 from holdfast.errors import HoldfastError
 
 __all__ = ["ArgumentsRejected", "OutputRejected", "argument_binder", "dump_nothing", "is_finite", "value_dumper"]
 
 _FORMAT_ERRORS = re.compile(r"(date|time|uuid|url|ip_|decimal|timezone)")
 _REASONS_SHOWN = 8
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class ArgumentsRejected(HoldfastError):  # noqa: N818 - an outcome of the call, not a defect
@@ -50,20 +53,34 @@ def argument_binder(adapter: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
     return bind
 
 
-def value_dumper(adapter: Any, *, may_hold_floats: bool) -> Callable[[Any], Any]:
+def value_dumper(adapter: Any, *, may_hold_floats: bool, may_hold_text: bool) -> Callable[[Any], Any]:
     """A function from a returned value to the JSON value that it is published as."""
     serialize = adapter.serializer.to_python
+    may_be_unsayable = may_hold_floats or may_hold_text
 
     def dump(value: Any) -> Any:
         try:
             payload = serialize(value, mode="json", by_alias=True, warnings="error")
         except (ValueError, RecursionError) as error:  # pydantic's own errors are ValueErrors
             raise OutputRejected(_reasons(error)) from error
-        if may_hold_floats and not is_finite(payload):
-            raise OutputRejected(["a number is not finite; JSON has no NaN and no infinity"])
+        if may_be_unsayable:
+            _check_sayable(payload, may_hold_floats)
         return payload
 
     return dump
+
+
+def _check_sayable(payload: Any, may_hold_floats: bool) -> None:
+    """Refuse what JSON has no form for. Writing it once is many times faster than looking at each value."""
+    try:
+        written = orjson.dumps(payload)
+    except TypeError:  # also raised for integers beyond 64 bits, which are sayable
+        if not _is_unicode(payload):
+            raise OutputRejected(["text that is not valid Unicode: it holds half of a surrogate pair"]) from None
+        written = b"null"
+    # orjson writes NaN and infinities as null.
+    if may_hold_floats and b"null" in written and not is_finite(payload):
+        raise OutputRejected(["a number is not finite; JSON has no NaN and no infinity"])
 
 
 def dump_nothing(value: Any) -> dict[str, Any]:
@@ -127,4 +144,14 @@ def is_finite(value: Any) -> bool:
         return all(map(is_finite, value.values()))
     if type(value) is list:
         return all(map(is_finite, value))
+    return True
+
+
+def _is_unicode(value: Any) -> bool:
+    if type(value) is str:
+        return _SURROGATE.search(value) is None
+    if type(value) is dict:
+        return all(map(_is_unicode, value)) and all(map(_is_unicode, value.values()))
+    if type(value) is list:
+        return all(map(_is_unicode, value))
     return True

@@ -60,7 +60,11 @@ def _violations(schema: dict[str, Any], value: Any) -> Iterator[tuple[list[str |
 def _check_plain(contract: ToolContract) -> None:
     # A bound of infinity or half a surrogate pair would fail only when the contract is sent.
     for what, value in (
+        ("title", contract.title),
         ("description", contract.description),
+        ("security", contract.security),
+        ("errors", [[spec.meaning, spec.remedy] for spec in contract.errors]),
+        ("deprecated", contract.deprecated.sentence if contract.deprecated else ""),
         ("the input schema", contract.input_schema),
         ("the output schema", contract.output_schema),
         ("examples", contract.examples),
@@ -69,13 +73,11 @@ def _check_plain(contract: ToolContract) -> None:
         try:
             canonical_json(value)
         except ContractError as error:
-            raise refusal(contract.name, f"{what} is {error.message}", error.remedy) from error
+            raise refusal(contract.name, f"{what} is {error.message}", error.remedy) from None
 
 
 def _check_examples(contract: ToolContract) -> None:
     for number, example in enumerate(contract.examples, 1):
-        if not isinstance(example, dict):
-            raise refusal(contract.name, f"example {number} is {example!r}", "write a dict of arguments")
         for path, message in _violations(contract.input_schema, example):
             raise refusal(
                 contract.name,

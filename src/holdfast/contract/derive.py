@@ -3,17 +3,25 @@
 Importing this module loads neither pydantic nor a schema engine; the first derivation does.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from holdfast.contract.binding import ArgumentsRejected
 from holdfast.contract.check import check_contract
 from holdfast.contract.docstring import parse_docstring
-from holdfast.contract.model import Deprecation, ErrorSpec, ToolContract, error_specs
+from holdfast.contract.model import (
+    Deprecation,
+    ErrorSpec,
+    ToolContract,
+    check_types,
+    error_specs,
+    example_list,
+    name_list,
+)
 from holdfast.contract.refusal import refusal
-from holdfast.contract.schemas import input_side, output_side
-from holdfast.contract.signature import Signature, read_signature
+from holdfast.contract.schemas import InputSide, OutputSide, input_side, output_side
+from holdfast.contract.signature import Signature, check_importable, read_signature
 from holdfast.errors import ContractError
 from holdfast.present.dialects import Dialect, reserved_payload_keys
 from holdfast.present.normalize import Normalization, NormalizationError
@@ -68,20 +76,24 @@ def derive_tool(
     timeout: float | None = None,
     errors: Iterable[str | ErrorSpec] = (),
     security: str = "",
-    examples: Iterable[dict[str, Any]] = (),
+    examples: Sequence[Mapping[str, Any]] = (),
     output_example: Any = None,
     deprecated: Deprecation | None = None,
-    aliases: tuple[str, ...] = (),
+    aliases: Sequence[str] = (),
     normalization: Normalization = _IDENTITY,
-    reserved: tuple[str, ...] = (),
+    reserved: Sequence[str] = (),
     read_only: bool = False,
     isolate: bool = False,
     dialect: Dialect = Dialect.STATUS,
     presentation_arguments: bool = False,
     context_types: tuple[type, ...] = (),
 ) -> DerivedTool:
-    """The tool that `function` is, or a `ContractError` that says what to write instead."""
+    """The tool that `function` is, or a `ContractError` that says what to write instead.
+
+    Of `context_types` the first is for tools written with `async def` and the last for those with plain `def`.
+    """
     tool = name if name is not None else str(getattr(function, "__name__", function))
+    _check_first(function, tool, normalization, isolate=isolate)
     signature = read_signature(function, tool, context_types)
     docstring = parse_docstring(function.__doc__)
     extra = _extra_arguments(tool, signature, reserved, presentation_arguments=presentation_arguments)
@@ -100,21 +112,27 @@ def derive_tool(
         timeout=timeout,
         version=version,
         schema_version=schema_version,
-        examples=tuple(examples),
+        examples=example_list(tool, examples),
         security=security,
         deprecated=deprecated,
-        aliases=aliases,
+        aliases=name_list(tool, "aliases", aliases),
         normalization=normalization,
-        reserved=reserved,
+        reserved=name_list(tool, "reserved", reserved),
         read_only=read_only,
         isolate=isolate,
     )
-    context = signature.context_parameter
-    return _checked(DerivedTool(contract, function, signature.is_async, context, taken.bind, given.dump))
+    return _checked(contract, function, signature, taken, given)
+
+
+def _check_first(function: Callable[..., Any], tool: str, normalization: Normalization, *, isolate: bool) -> None:
+    """Refuse what would fail in the middle of the derivation; the contract checks everything else at its end."""
+    check_types(str(tool), name=tool, normalization=normalization, isolate=isolate)
+    if isolate:
+        check_importable(function, tool)
 
 
 def _extra_arguments(
-    tool: str, signature: Signature, reserved: tuple[str, ...], *, presentation_arguments: bool
+    tool: str, signature: Signature, reserved: Sequence[str], *, presentation_arguments: bool
 ) -> dict[str, dict[str, Any]]:
     """The properties that are published beside the parameters of the function."""
     extra = dict(PRESENTATION_ARGUMENTS) if presentation_arguments else {}
@@ -123,7 +141,7 @@ def _extra_arguments(
         raise refusal(
             tool, "the server gives this name to every tool", "choose another name for it", parameter=name
         )
-    for name in reserved:
+    for name in name_list(tool, "reserved", reserved):
         if name in parameters or name in extra:
             raise refusal(
                 tool, "is reserved and in use", "remove it from reserved=(...), or rename it", parameter=name
@@ -139,23 +157,25 @@ def _published(
     try:
         widened = normalization.widen(schema)
     except ContractError as error:
-        raise refusal(tool, f"normalization: {error.message}", error.remedy) from error
+        raise refusal(tool, f"normalization: {error.message}", error.remedy) from None
     for name in extra:
         if name in widened["properties"]:
             raise refusal(tool, "is another name of a parameter and in use", "choose another", parameter=name)
     return {**widened, "properties": {**widened["properties"], **extra}}
 
 
-def _checked(derived: DerivedTool) -> DerivedTool:
-    contract = derived.contract
+def _checked(
+    contract: ToolContract, function: Callable[..., Any], signature: Signature, taken: InputSide, given: OutputSide
+) -> DerivedTool:
     check_contract(contract)
     for number, example in enumerate(contract.examples, 1):
         try:
-            derived.bind(contract.normalization.apply(example))
+            taken.bind(contract.normalization.apply(example))
         except (ArgumentsRejected, NormalizationError) as error:
             raise refusal(
                 contract.name,
                 f"example {number} is refused by the types of the function: {error}",
                 "correct the example; it must be a call that works",
-            ) from error
-    return derived
+            ) from None
+    context = signature.context_parameter
+    return DerivedTool(contract, function, signature.is_async, context, taken.bind, given.dump)

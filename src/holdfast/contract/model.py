@@ -7,18 +7,28 @@ module stays cheap.
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from holdfast.contract.refusal import refusal
-from holdfast.errors import CODES, RUNTIME_CODES, ContractError
+from holdfast.errors import CODES, ContractError
 from holdfast.present.dialects import Dialect
 from holdfast.present.normalize import Normalization
 from holdfast.vocabulary.effects import Effect, EffectKind, SessionState, at_most_once
 
-__all__ = ["Deprecation", "ErrorSpec", "Surface", "ToolContract", "error_specs", "semver"]
+__all__ = [
+    "Deprecation",
+    "ErrorSpec",
+    "Surface",
+    "ToolContract",
+    "check_types",
+    "error_specs",
+    "example_list",
+    "name_list",
+    "semver",
+]
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _CODE = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
@@ -29,6 +39,10 @@ _SEMVER = re.compile(
 )
 _PYTHON_PRERELEASE = re.compile(rf"({_NUMBER}\.{_NUMBER}\.{_NUMBER})(a|b|rc|\.dev)({_NUMBER})")
 _PRERELEASE_WORD = {"a": "alpha", "b": "beta", "rc": "rc", ".dev": "dev"}
+# A tool may check its arguments further than a schema can, and so always answer with these.
+_ALWAYS_ALLOWED = frozenset({"INVALID_REQUEST", "INVALID_INPUT"})
+# These say what the runtime did to a call; from a tool they would mislead whoever decides about a retry.
+_RUNTIME_ONLY = frozenset({"QUEUE_OVERLOADED", "TOOL_TIMEOUT", "RESULT_TOO_LARGE"})
 
 
 def _text(value: object) -> str:
@@ -61,10 +75,14 @@ class ErrorSpec:
             raise ContractError(
                 f"error code {self.code!r} is not an upper-case word", remedy='write a word such as "OUT_OF_STOCK"'
             )
-        if not self.meaning or not self.remedy:
+        if not _text(self.meaning).strip() or not _text(self.remedy).strip():
             raise ContractError(
                 f"error code {self.code!r} has no meaning or no remedy",
                 remedy=f'write ErrorSpec("{self.code}", "what it means", "what the caller can do")',
+            )
+        if not isinstance(self.retryable, bool):
+            raise ContractError(
+                f"error code {self.code!r}: retryable is {self.retryable!r}", remedy="write True or False"
             )
 
 
@@ -78,6 +96,12 @@ class Deprecation:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "since", semver(self.since))
+        if not isinstance(self.reason, str):
+            raise ContractError(f"deprecation: reason is {self.reason!r}", remedy="say why, or leave it out")
+        if self.replacement is not None and not _text(self.replacement).strip():
+            raise ContractError(
+                f"deprecation: replacement is {self.replacement!r}", remedy="name a tool, or leave it out"
+            )
 
     @property
     def sentence(self) -> str:
@@ -90,22 +114,80 @@ class Deprecation:
         return " ".join(words)
 
 
+# Option of a tool -> its type, and what to write instead of anything else.
+_TYPES: dict[str, tuple[Any, str]] = {
+    "name": (str, "write a word as name=..., or leave it out"),
+    "title": (str | None, "leave it out or write a few words"),
+    "description": (str, "write a docstring or pass text as description=..."),
+    "security": (str, "say in words what the tool may read and touch"),
+    "effect": (Effect, "use one such as effect.replay_safe()"),
+    "session_state": (SessionState, "use SessionState.STATELESS or SessionState.GENERATION_PINNED"),
+    "deprecated": (Deprecation | None, 'write Deprecation("1.0.0", "the reason")'),
+    "normalization": (Normalization, 'use one such as normalize.integers("limit")'),
+    "read_only": (bool, "write True or False"),
+    "isolate": (bool, "write True or False"),
+}
+
+
+def check_types(tool: str, **options: object) -> None:
+    """Refuse an option of the wrong type: the code that declares a tool may have seen no type checker."""
+    for option, value in options.items():
+        expected, remedy = _TYPES[option]
+        if not isinstance(value, expected):
+            raise refusal(tool, f"{option} is {value!r}", remedy)
+
+
+def name_list(tool: str, option: str, given: Iterable[str]) -> tuple[str, ...]:
+    """The names that an option lists, each once, or a refusal."""
+    if isinstance(given, str):
+        raise refusal(tool, f"{option} is the text {given!r}", f'write a tuple: {option}=("{given}",)')
+    if not isinstance(given, (tuple, list)) or not all(isinstance(name, str) for name in given):
+        raise refusal(tool, f"{option} is {given!r}", f'write a tuple of names: {option}=("one", "two")')
+    if len(set(given)) != len(given):
+        raise refusal(tool, f"{option} lists a name twice", "list it once")
+    return tuple(given)
+
+
+def example_list(tool: str, given: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
+    """The calls that a tool shows, or a refusal."""
+    if not isinstance(given, (tuple, list)):
+        raise refusal(tool, f"examples is {given!r}", 'write a list of calls: examples=[{"limit": 5}]')
+    for number, example in enumerate(given, 1):
+        if not isinstance(example, Mapping):
+            raise refusal(tool, f"example {number} is {example!r}", "write a dict of arguments")
+    return tuple(dict(example) for example in given)
+
+
 def error_specs(tool: str, declared: Iterable[str | ErrorSpec]) -> tuple[ErrorSpec, ...]:
     """The declared errors of a tool with meaning and remedy; a plain string must be a code that is known."""
     if isinstance(declared, str):
         raise refusal(tool, f"errors is the text {declared!r}", f'write a tuple: errors=("{declared}",)')
+    if not isinstance(declared, Iterable):
+        raise refusal(tool, f"errors is {declared!r}", 'write a tuple of codes: errors=("NOT_FOUND",)')
     specs = tuple(_error_spec(tool, error) for error in declared)
     codes = [spec.code for spec in specs]
     for code in codes:
         if codes.count(code) > 1:
             raise refusal(tool, f"the error code {code!r} is declared twice", "declare it once")
+        if code in _RUNTIME_ONLY:
+            raise refusal(
+                tool,
+                f"the error code {code!r} is not for tools",
+                "the runtime answers with it; declare a code of your own",
+            )
     return specs
 
 
 def _error_spec(tool: str, error: str | ErrorSpec) -> ErrorSpec:
     if isinstance(error, ErrorSpec):
         return error
-    row = CODES.get(_text(error))
+    if not isinstance(error, str):
+        raise refusal(
+            tool,
+            f"errors holds {error!r}, which is neither a code nor an ErrorSpec",
+            'write a known code, such as "NOT_FOUND", or ErrorSpec("CODE", "meaning", "remedy")',
+        )
+    row = CODES.get(error)
     if row is None:
         raise refusal(
             tool,
@@ -147,7 +229,12 @@ class ToolContract:
 
     def __post_init__(self) -> None:
         _check_name(self.name, self.name)
+        check_types(self.name, **{option: getattr(self, option) for option in _TYPES})
         object.__setattr__(self, "version", _version(self.name, self.version))
+        object.__setattr__(self, "errors", error_specs(self.name, self.errors))
+        object.__setattr__(self, "examples", example_list(self.name, self.examples))
+        object.__setattr__(self, "aliases", name_list(self.name, "aliases", self.aliases))
+        object.__setattr__(self, "reserved", name_list(self.name, "reserved", self.reserved))
         _check_words(self)
         _check_numbers(self)
         _check_aliases(self)
@@ -160,15 +247,15 @@ class ToolContract:
 
     @cached_property
     def allowed_codes(self) -> frozenset[str]:
-        """The codes that a call may end with: those declared, and those of the runtime itself."""
-        return RUNTIME_CODES | {spec.code for spec in self.errors}
+        """The codes that the tool may raise: those declared, and those that say its arguments are wrong."""
+        return _ALWAYS_ALLOWED | {spec.code for spec in self.errors}
 
 
 def _version(tool: str, version: str) -> str:
     try:
         return semver(version)
     except ContractError as error:
-        raise refusal(tool, f"version: {error.message}", error.remedy) from error
+        raise refusal(tool, f"version: {error.message}", error.remedy) from None
 
 
 def _check_name(tool: str, name: object) -> None:
@@ -179,12 +266,10 @@ def _check_name(tool: str, name: object) -> None:
 
 
 def _check_words(contract: ToolContract) -> None:
-    if not _text(contract.description).strip():
+    if not contract.description.strip():
         raise refusal(contract.name, "has no description", "write a docstring or pass description=...")
-    if not isinstance(contract.security, str):
-        raise refusal(contract.name, "security is not text", "say in words what the tool may read and touch")
-    if contract.title is not None and not _text(contract.title).strip():
-        raise refusal(contract.name, "title is empty or not text", "leave it out or write a few words")
+    if contract.title is not None and not contract.title.strip():
+        raise refusal(contract.name, "title is empty", "leave it out or write a few words")
 
 
 def _check_numbers(contract: ToolContract) -> None:
@@ -204,11 +289,6 @@ def _check_numbers(contract: ToolContract) -> None:
 
 
 def _check_aliases(contract: ToolContract) -> None:
-    for group, words in (("aliases", contract.aliases), ("reserved", contract.reserved)):
-        if isinstance(words, str):
-            raise refusal(contract.name, f"{group} is the text {words!r}", f'write a tuple: {group}=("{words}",)')
-        if len(set(words)) != len(words):
-            raise refusal(contract.name, f"{group} lists a name twice", "list it once")
     for alias in contract.aliases:
         _check_name(contract.name, alias)
         if alias == contract.name:
@@ -216,8 +296,6 @@ def _check_aliases(contract: ToolContract) -> None:
 
 
 def _check_effect(contract: ToolContract) -> None:
-    if not isinstance(contract.effect, Effect):
-        raise refusal(contract.name, f"effect is {contract.effect!r}", "use one such as effect.replay_safe()")
     if contract.read_only and contract.effect.kind is not EffectKind.REPLAY_SAFE:
         raise refusal(
             contract.name,

@@ -43,7 +43,7 @@ def input_side(tool: str, signature: Signature, described: Mapping[str, str]) ->
         adapter = type_adapter(_arguments_type(signature.parameters))
         derived = type_schema(adapter, output=False)
     except Untypable as error:
-        raise _blame(tool, signature.parameters, error) from error
+        raise _blame(tool, signature.parameters, error) from None
     properties = derived.get("properties", {})
     if len(properties) != len(signature.parameters):
         raise refusal(tool, "has a parameter that is hidden from the schema", "publish it or remove it")
@@ -65,10 +65,13 @@ def output_side(tool: str, returns: Any, reserved_keys: frozenset[str]) -> Outpu
         adapter = type_adapter(returns)
         schema = type_schema(adapter, output=True)
     except Untypable as error:
-        raise refusal(tool, f"the return type {error}", error.remedy) from error
+        raise refusal(tool, f"the return type {error}", error.remedy) from None
     for root in _branches(schema, schema):
         _check_reserved(tool, root, reserved_keys)
-    return OutputSide(schema, value_dumper(adapter, may_hold_floats=_may_hold_floats(schema)))
+    dump = value_dumper(
+        adapter, may_hold_floats=_any_part(schema, _is_float), may_hold_text=_any_part(schema, _is_text)
+    )
+    return OutputSide(schema, dump)
 
 
 def _arguments_type(parameters: tuple[Parameter, ...]) -> Any:
@@ -165,14 +168,24 @@ def _check_reserved(tool: str, schema: dict[str, Any], reserved_keys: frozenset[
         )
 
 
-def _may_hold_floats(schema: dict[str, Any]) -> bool:
-    """Whether a value of this schema can hold a float, and so NaN or infinity, which JSON does not have."""
+def _any_part(schema: dict[str, Any], is_such: Callable[[dict[str, Any]], bool]) -> bool:
+    """Whether some part of the schema, or the whole, is what `is_such` looks for or allows anything."""
     found: list[bool] = []
 
     def look(part: dict[str, Any]) -> dict[str, Any]:
         free = _SAYS_A_TYPE.isdisjoint(part) or part.get("additionalProperties") is True
-        found.append(free or part.get("type") == "number")
+        found.append(free or is_such(part))
         return part
 
     map_subschemas(schema, look)
     return any(found)
+
+
+def _is_float(part: dict[str, Any]) -> bool:
+    """Whether it may be NaN or infinity, which JSON does not have."""
+    return part.get("type") == "number"
+
+
+def _is_text(part: dict[str, Any]) -> bool:
+    """Whether it may be text, or have keys that are data, and so hold what is not valid Unicode."""
+    return part.get("type") == "string" or (part.get("type") == "object" and "properties" not in part)

@@ -13,7 +13,7 @@ from typing import Any
 
 from holdfast.contract.refusal import refusal
 
-__all__ = ["NO_DEFAULT", "Parameter", "Signature", "read_signature"]
+__all__ = ["NO_DEFAULT", "Parameter", "Signature", "check_importable", "read_signature"]
 
 NO_DEFAULT: Any = inspect.Parameter.empty
 
@@ -44,16 +44,21 @@ class Signature:
 
 
 def read_signature(function: Callable[..., Any], tool: str, context_types: tuple[type, ...] = ()) -> Signature:
-    """The signature of `function` with every annotation resolved, or a refusal."""
+    """The signature of `function` with every annotation resolved, or a refusal.
+
+    Of `context_types` the first is for `async def` functions and the last for plain ones.
+    """
     _check_kind(function, tool)
     hints = _resolved_hints(function, tool)
     parameters: list[Parameter] = []
     context: str | None = None
+    is_async = inspect.iscoroutinefunction(function)
     for name, parameter in inspect.signature(function).parameters.items():
         _check_parameter(parameter, tool, hints)
         if not _is_context(hints[name], context_types):
             parameters.append(Parameter(name, hints[name], parameter.default))
         elif context is None:
+            _check_context(name, hints[name], tool, context_types[0 if is_async else -1], is_async=is_async)
             context = name
         else:
             raise refusal(tool, "is a second context", f"keep only {context!r}", parameter=name)
@@ -61,7 +66,18 @@ def read_signature(function: Callable[..., Any], tool: str, context_types: tuple
         raise refusal(
             tool, "has no return annotation", "annotate what it returns: a model, a dataclass, or None for nothing"
         )
-    return Signature(tuple(parameters), context, hints["return"], inspect.iscoroutinefunction(function))
+    return Signature(tuple(parameters), context, hints["return"], is_async)
+
+
+def check_importable(function: Callable[..., Any], tool: str) -> None:
+    """Refuse a function that another process could not find by its module and its qualified name."""
+    path = getattr(function, "__qualname__", "<nameless>")
+    if "<" in path or inspect.ismethod(function):  # <locals>, <lambda>
+        raise refusal(
+            tool,
+            f"isolate=True needs a function that another process can import, which {path} is not",
+            "define it at the top level of its module",
+        )
 
 
 def _check_kind(function: Callable[..., Any], tool: str) -> None:
@@ -78,12 +94,12 @@ def _check_kind(function: Callable[..., Any], tool: str) -> None:
 def _resolved_hints(function: Callable[..., Any], tool: str) -> dict[str, Any]:
     try:
         return typing.get_type_hints(function, include_extras=True)
-    except Exception as error:  # an annotation is arbitrary code and may raise anything
+    except Exception as error:  # noqa: BLE001 - an annotation is arbitrary code and may raise anything
         raise refusal(
             tool,
             f"an annotation cannot be resolved: {type(error).__name__}: {error}",
             "define the type at module level and import it outside `if TYPE_CHECKING:`",
-        ) from error
+        ) from None
 
 
 def _check_parameter(parameter: inspect.Parameter, tool: str, hints: dict[str, Any]) -> None:
@@ -93,6 +109,17 @@ def _check_parameter(parameter: inspect.Parameter, tool: str, hints: dict[str, A
     if parameter.name not in hints:
         raise refusal(
             tool, "has no type", f"annotate it, such as `{parameter.name}: str`", parameter=parameter.name
+        )
+
+
+def _check_context(name: str, annotation: Any, tool: str, right: type, *, is_async: bool) -> None:
+    if not _is_context(annotation, (right,)):
+        kind = "async def" if is_async else "def"
+        raise refusal(
+            tool,
+            f"is a context that cannot be used in a function written with `{kind}`",
+            f"annotate it with {right.__name__}",
+            parameter=name,
         )
 
 

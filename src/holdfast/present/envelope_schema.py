@@ -96,7 +96,7 @@ def _may_hold(key: str, schema: Any, definitions: Mapping[str, Any], seen: froze
     extra = schema.get("additionalProperties")
     if extra is False:
         return any(re.search(pattern, key) for pattern in schema.get("patternProperties", ()))
-    return not schema.get("properties") or isinstance(extra, Mapping)
+    return "properties" not in schema or extra is not None
 
 
 def _opened(schema: Any, definitions: Mapping[str, Any], marker: Marker, seen: frozenset[str]) -> Any:

@@ -16,7 +16,7 @@ from holdfast.vocabulary.events import Event
 from holdfast.wire.codec import encode
 from holdfast.wire.framing import ContentLengthFramer, LineFramer
 from holdfast.worker.server import Server
-from holdfast.worker.session import Session
+from holdfast.worker.session import DirectOutlet, Session
 
 __all__ = ["MemoryPipe", "RecordingLog", "connect"]
 
@@ -46,19 +46,25 @@ class MemoryPipe:
         self._deliver = deliver
         self._messages = 0
         self._bytes = 0
-        self.plan = FaultPlan()
+        self._plan = FaultPlan()
         self.closed = False
+
+    def follow(self, plan: FaultPlan) -> None:
+        """Apply the plan from here on; its messages and bytes are counted from the next one sent."""
+        self._plan = plan
+        self._messages = 0
+        self._bytes = 0
 
     def send(self, message: Any) -> None:
         """Frame one message and deliver it."""
         framed = self._framer.wrap(encode(message))
-        for piece in self.plan.pieces(self._messages, framed):
+        for piece in self._plan.pieces(self._messages, framed):
             self.send_raw(piece)
         self._messages += 1
 
     def send_raw(self, data: bytes) -> None:
         """Deliver bytes as they are."""
-        cut = self.plan.cut_after
+        cut = self._plan.cut_after
         if cut is not None and self._bytes + len(data) > cut:
             data = data[: max(0, cut - self._bytes)]
             if data:
@@ -106,11 +112,11 @@ async def connect(
     upward = MemoryPipe(framer(), to_server)
     client = ScriptedClient(upward, client_input, log.events)
     downward = MemoryPipe(framer(), client.receive)
-    session = Session(server, settings, log, downward.send, legacy_framing=legacy)
+    session = Session(server, settings, log, DirectOutlet(log, downward.send), legacy_framing=legacy)
     try:
         if revision is not None:
             await client.handshake(revision)
-        upward.plan = plan or FaultPlan()
+        upward.follow(plan or FaultPlan())
         yield client
     finally:
         session.calls.stop_all(Stop.DISCONNECT)

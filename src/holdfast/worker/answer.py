@@ -5,7 +5,7 @@ call's profile and dialect; nothing here runs or waits.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -20,15 +20,23 @@ from holdfast.wire.envelope import INVALID_PARAMS
 from holdfast.worker.validate import Violation
 
 __all__ = [
+    "META_ERROR",
     "Answer",
     "Manner",
     "ProtocolError",
     "ToolResult",
     "answer_fault",
+    "answer_refusal",
     "answer_value",
+    "error_data",
     "invalid_arguments",
     "stop_fault",
 ]
+
+
+META_ERROR = "io.holdfast/error"
+MAX_FAILURE_BYTES = 256 * 1024  # a failure is read by somebody; more than this is spew
+ENVELOPE_BYTES = 1024  # what is added around a result: id, version, stamps
 
 
 class ToolResult(NamedTuple):
@@ -73,8 +81,8 @@ def answer_value(
     result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": False}
     if manner.profile.structured_content and manner.surface.output_schema_published:
         result["structuredContent"] = document
-    # Escaping at most doubles what is measured here; only what comes near the limit is measured exactly.
-    if len(text) > manner.max_bytes // 8 and len(encode(result)) > manner.max_bytes - 1024:
+    # Encoding it here also finds what cannot be sent at all, while the call can still end in a fault.
+    if len(encode(result)) > manner.max_bytes - ENVELOPE_BYTES:
         return fault(
             "RESULT_TOO_LARGE",
             f"the answer of {contract.name} is larger than {manner.max_bytes} bytes",
@@ -84,22 +92,42 @@ def answer_value(
     return ToolResult(_complete(result, manner))
 
 
-def answer_fault(manner: Manner, problem: Fault, duration_ms: float = 0.0) -> ToolResult | ProtocolError:
-    """The answer to a call that failed: a tool error, or a protocol error where the contract demands one."""
+def answer_refusal(manner: Manner, problem: Fault) -> ToolResult | ProtocolError:
+    """The answer to a call that never began (overload, invalid arguments): a protocol error where one is due."""
     if problem.code == "QUEUE_OVERLOADED":
-        return ProtocolError(manner.profile.overload_code, problem.message, _error_data(problem))
-    if _is_protocol_error(manner, problem):
-        violations = problem.details.get("violations", [])
+        return ProtocolError(manner.profile.overload_code, problem.message, error_data(problem))
+    if manner.dialect is not Dialect.LAUNCH and not manner.profile.invalid_arguments_are_tool_errors:
+        violations = problem.details["violations"]
         return ProtocolError(INVALID_PARAMS, problem.message, {"code": problem.code, "details": violations})
+    return answer_fault(manner, problem)
+
+
+def answer_fault(manner: Manner, problem: Fault, duration_ms: float = 0.0) -> ToolResult:
+    """The answer to a call that failed."""
+    result = _failed(manner, problem, duration_ms)
+    if len(encode(result)) > MAX_FAILURE_BYTES:
+        cut = {"omitted": "the details of this failure are too large to be sent"}
+        result = _failed(manner, replace(problem, message=problem.message[:2000], details=cut), duration_ms)
+    # No structuredContent: clients check it against the schema of a success, also in errors.
+    return ToolResult(_complete(result, manner))
+
+
+def _failed(manner: Manner, problem: Fault, duration_ms: float) -> dict[str, Any]:
     meta = _meta(manner.surface, duration_ms) if manner.dialect is Dialect.POC else None
-    result = {
+    return {
         "content": [
             {"type": "text", "text": failure_text(problem, manner.presentation, manner.dialect, meta=meta)}
         ],
         "isError": True,
+        # For programs: the text may be porcelain, and its first line is for people.
+        "_meta": {
+            META_ERROR: {
+                "code": problem.code,
+                "category": problem.fault_class.value,
+                "retryable": problem.retryable,
+            }
+        },
     }
-    # No structuredContent: clients check it against the schema of a success, also in errors.
-    return ToolResult(_complete(result, manner))
 
 
 def invalid_arguments(dialect: Dialect, tool: str, violations: list[Violation]) -> Fault:
@@ -130,7 +158,7 @@ def stop_fault(why: Stop, tool: str, timeout: float | None) -> Fault:
     return fault("CANCELLED", f"{tool} was cancelled")
 
 
-def _error_data(problem: Fault) -> dict[str, Any]:
+def error_data(problem: Fault) -> dict[str, Any]:
     """`error.data` of a protocol error that is not about arguments."""
     return {
         "code": problem.code,
@@ -138,14 +166,6 @@ def _error_data(problem: Fault) -> dict[str, Any]:
         "retryable": problem.retryable,
         "details": dict(problem.details),
     }
-
-
-def _is_protocol_error(manner: Manner, problem: Fault) -> bool:
-    return (
-        "violations" in problem.details
-        and manner.dialect is not Dialect.LAUNCH
-        and not manner.profile.invalid_arguments_are_tool_errors
-    )
 
 
 def _complete(result: dict[str, Any], manner: Manner) -> dict[str, Any]:

@@ -23,7 +23,8 @@ from holdfast.vocabulary.ids import RequestId, match_cancellation
 from holdfast.worker.answer import Answer, Manner, ToolResult, answer_fault, answer_value, stop_fault
 from holdfast.worker.context import Context
 from holdfast.worker.deadlines import Deadlines
-from holdfast.worker.invoke import RegisteredTool, internal_fault, invoke
+from holdfast.worker.faults import internal_fault
+from holdfast.worker.invoke import RegisteredTool, invoke
 from holdfast.worker.progress import ProgressMeter
 
 __all__ = ["CallTable", "LiveCall"]
@@ -98,6 +99,7 @@ class CallTable:
         self._waiting: deque[LiveCall] = deque()
         self._running = 0
         self._closing = False
+        self._held = False
         self._deadlines: Deadlines[LiveCall] = Deadlines(self._loop, lambda call: self._stop(call, Stop.TIMEOUT))
         self._abandoned: set[asyncio.Task[None]] = set()
         self._idle: asyncio.Future[None] | None = None
@@ -160,10 +162,15 @@ class CallTable:
         """Take the call in: it runs at once or waits for a slot. `overload` must have been asked first."""
         call.began = self._loop.time()
         self._in_flight[call.request_id] = call
-        if self._running < self._settings.concurrency:
+        if self._running < self._settings.concurrency and not self._held:
             self._dispatch(call)
         else:
             self._waiting.append(call)
+
+    def hold(self, full: bool) -> None:
+        """Begin no call while the client does not read: what is running may still answer, more would pile up."""
+        self._held = full
+        self._start_waiting()
 
     # --- stopping --------------------------------------------------------------------------------------------
 
@@ -244,6 +251,8 @@ class CallTable:
         except asyncio.CancelledError as error:
             if call.state.phase is Phase.RUNNING:  # nobody stopped the call: the tool cancelled itself
                 call.outcome = internal_fault(error, call.context, self._log)
+        except BaseException as error:  # noqa: BLE001 - also sys.exit() in a tool ends the call, not the server
+            call.outcome = internal_fault(error, call.context, self._log)
         finally:
             self._finish(call)
 
@@ -254,7 +263,7 @@ class CallTable:
         self._start_waiting()
 
     def _start_waiting(self) -> None:
-        while self._waiting and self._running < self._settings.concurrency:
+        while self._waiting and self._running < self._settings.concurrency and not self._held:
             self._dispatch(self._waiting.popleft())
 
     def _advance(self, call: LiveCall, step: Step) -> Command:
@@ -277,7 +286,7 @@ class CallTable:
                 self._end(call, answer, "ok", None)
                 return
             outcome = answer
-        self._end(call, answer_fault(call.manner, outcome, self._elapsed_ms(call)), "error", outcome)
+        self._end(call, self._failed(call, outcome), "error", outcome)
 
     def _rendered(self, call: LiveCall, payload: Any) -> ToolResult | Fault:
         try:
@@ -285,11 +294,17 @@ class CallTable:
         except Exception as error:  # noqa: BLE001 - a renderer is the tool author's code
             return internal_fault(error, call.context, self._log)
 
+    def _failed(self, call: LiveCall, problem: Fault) -> Answer:
+        try:
+            return answer_fault(call.manner, problem, self._elapsed_ms(call))
+        except Exception as error:  # noqa: BLE001 - a failure that cannot be told must still be told
+            return answer_fault(call.manner, internal_fault(error, call.context, self._log))
+
     def _answer_stop(self, call: LiveCall) -> None:
         why = call.state.stop
         assert why is not None
         problem = stop_fault(why, call.tool.contract.name, self.timeout_of(call.tool))
-        answer = answer_fault(call.manner, problem, self._elapsed_ms(call)) if why.answered else None
+        answer = self._failed(call, problem) if why.answered else None
         self._end(call, answer, _OUTCOMES[why], problem)
 
     def _end(self, call: LiveCall, answer: Answer, outcome: str, problem: Fault | None) -> None:

@@ -24,7 +24,7 @@ __all__ = ["Context", "SyncContext"]
 class Context:
     """The call, as its tool sees it. Made by the runtime; a tool asks for it with a parameter of this type."""
 
-    __slots__ = ("_log", "_meter", "_stopped", "call_id", "grace", "request_id", "tool")
+    __slots__ = ("_log", "_meter", "_programs", "_stopped", "call_id", "grace", "request_id", "tool")
 
     def __init__(
         self,
@@ -43,6 +43,7 @@ class Context:
         self.grace = grace
         self._log = log
         self._stopped = False
+        self._programs: set[asyncio.Task[Completed]] = set()
 
     @property
     def stopped(self) -> bool:
@@ -78,7 +79,9 @@ class Context:
         """
         from holdfast.process import run
 
-        return await run(
+        if self._stopped:
+            raise RuntimeError(f"the call of {self.tool} is over; its context runs no more programs")
+        running = run(
             argv,
             cwd=cwd,
             env=env,
@@ -89,6 +92,17 @@ class Context:
             on_line=lambda stream, line: self._meter.report(line, stream=stream, phase=phase),
             on_end=self.record_end,
         )
+        program = asyncio.ensure_future(running)
+        self._programs.add(program)
+        program.add_done_callback(self._programs.discard)
+        return await program
+
+    async def end_programs(self) -> None:
+        """For the runtime: the tool has returned; end the programs that it left running."""
+        if self._programs:
+            for program in self._programs:
+                program.cancel()
+            await asyncio.wait(self._programs)
 
     def mark_stopped(self) -> None:
         """For the runtime: the call is being ended; no progress leaves it any more."""
@@ -104,8 +118,12 @@ class Context:
     def record_end(self, outcome: "Outcome") -> None:
         """For the runtime: a process tree of this call came to its end; survivors are an error event."""
         if outcome.survivors:
-            message = "a process tree of this call could not be ended"
-            self._log.emit(KillFailed(self.call_id, outcome.survivors, message))
+            self.record_survivors(outcome.survivors)
+
+    def record_survivors(self, survivors: tuple[int, ...]) -> None:
+        """For the runtime: these processes of the call could not be ended."""
+        message = "a process tree of this call could not be ended"
+        self._log.emit(KillFailed(self.call_id, survivors, message))
 
 
 class SyncContext:

@@ -42,7 +42,7 @@ class Deadlines(Generic[Key]):
         self._timer = None
         now = self._loop.time()
         for key in [key for key, when in self._due.items() if when <= now]:
-            del self._due[key]
-            self._expire(key)
+            if self._due.pop(key, None) is not None:  # the end of one may have taken another along
+                self._expire(key)
         if self._due and self._timer is None:
             self._arm(min(self._due.values()))

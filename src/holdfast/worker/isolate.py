@@ -10,26 +10,17 @@ from typing import Any
 
 from holdfast.contract.derive import DerivedTool
 from holdfast.errors import ToolError
-from holdfast.vocabulary.faults import Fault, FaultClass, fault
 from holdfast.wire.codec import decode, encode
 from holdfast.worker.context import Context
+from holdfast.worker.faults import IsolatedDeath, IsolatedFailure
 
-__all__ = ["IsolatedFailure", "run_isolated"]
+__all__ = ["run_isolated"]
 
 LINE_LIMIT = 64 * 1024 * 1024  # a child is our own program; the answer's size is bounded later
 
 
-class IsolatedFailure(Exception):  # noqa: N818 - an outcome of the call, not a defect of ours
-    """The tool raised in its child process; carries what the child could tell of it."""
-
-    def __init__(self, cause_class: str, message: str, trace: str) -> None:
-        super().__init__(message)
-        self.cause_class = cause_class
-        self.trace = trace
-
-
 async def run_isolated(derived: DerivedTool, arguments: dict[str, Any], context: Context) -> Any:
-    """The payload of the call, or the fault of a child that died; raises what the tool raised."""
+    """The payload of the call; raises what the tool raised, or that its process died."""
     from holdfast.process import spawn
 
     child = await spawn(
@@ -49,10 +40,12 @@ async def run_isolated(derived: DerivedTool, arguments: dict[str, Any], context:
             message = decode(line)
             if "progress" in message:
                 context.relay(message["progress"])
+            elif "killFailed" in message:
+                context.record_survivors(tuple(message["killFailed"]))
             else:
                 return _outcome(message)
         outcome = await child.wait()
-        return _death(context.tool, outcome.returncode, outcome.signal)
+        raise IsolatedDeath(context.tool, outcome.returncode, outcome.signal)
     finally:
         context.record_end(await child.stop())
 
@@ -87,14 +80,3 @@ def _outcome(message: dict[str, Any]) -> Any:
         )
     failure = message["failure"]
     raise IsolatedFailure(failure["class"], failure["message"], failure["trace"])
-
-
-def _death(tool: str, returncode: int | None, number: int | None) -> Fault:
-    how = f"signal {number}" if number else f"exit code {returncode}"
-    return fault(
-        "INTERNAL",
-        f"the process of {tool} died before it answered ({how})",
-        fault_class=FaultClass.PROCESS,
-        details={"cause_class": "ProcessDied", "exitCode": returncode, "signal": number},
-        hint="The server itself is not affected; whether the work took effect is not known.",
-    )

@@ -13,12 +13,14 @@ from functools import reduce
 from types import ModuleType
 from typing import Any
 
+from holdfast.contract.binding import OutputRejected
 from holdfast.contract.derive import DerivedTool
 from holdfast.errors import ToolError
-from holdfast.observe.event_log import NullEventLog
+from holdfast.present.compact import json_ready
+from holdfast.vocabulary.events import Event, KillFailed
 from holdfast.wire.codec import decode, encode
 from holdfast.worker.context import Context
-from holdfast.worker.invoke import jsonable, run_here
+from holdfast.worker.invoke import run_here
 from holdfast.worker.progress import ProgressMeter
 from holdfast.worker.streams import claim_standard_streams
 
@@ -42,6 +44,23 @@ def main() -> None:
     os._exit(0)
 
 
+class _KillRelay:
+    """The event log of a child: the server writes the events, and must hear of processes that would not die."""
+
+    def __init__(self, tell: Any) -> None:
+        self._tell = tell
+
+    def emit(self, event: Event) -> None:
+        if isinstance(event, KillFailed):
+            self._tell({"killFailed": event.survivors})
+
+    def flush(self) -> None:
+        return
+
+    def close(self) -> None:
+        return
+
+
 async def _run(request: dict[str, Any], tell: Any) -> dict[str, Any]:
     try:
         derived = _load(request)
@@ -53,7 +72,7 @@ async def _run(request: dict[str, Any], tell: Any) -> dict[str, Any]:
             request_id=request["requestId"],
             meter=meter,
             grace=request["grace"],
-            log=NullEventLog(),
+            log=_KillRelay(tell),
         )
         value = await run_here(derived, derived.bind(request["arguments"]), context)
         return {"payload": derived.dump(value)}
@@ -62,14 +81,16 @@ async def _run(request: dict[str, Any], tell: Any) -> dict[str, Any]:
             "toolError": {
                 "code": error.code,
                 "message": error.message,
-                "details": jsonable(error.details),
+                "details": json_ready(error.details),
                 "hint": error.hint,
                 "retryable": error.retryable,
             }
         }
-    except Exception as error:  # noqa: BLE001 - everything is carried over to the server
+    except BaseException as error:  # noqa: BLE001 - everything is carried over to the server
         trace = "".join(traceback.format_exception(error))[-32_000:]
-        return {"failure": {"class": type(error).__name__, "message": str(error), "trace": trace}}
+        name = "OutputContractViolation" if isinstance(error, OutputRejected) else type(error).__name__
+        told: dict[str, Any] = json_ready({"failure": {"class": name, "message": str(error), "trace": trace}})
+        return told
 
 
 def _load(request: dict[str, Any]) -> DerivedTool:

@@ -14,7 +14,7 @@ from typing import Any
 __all__ = ["Lifetime"]
 
 PARENT_POLL = 1.0  # where the kernel cannot tell us of the parent's death, we look this often
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 class Lifetime:
@@ -52,8 +52,9 @@ class Lifetime:
 
     @contextlib.contextmanager
     def _signals(self) -> Iterator[None]:
+        heeded = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]  # as nohup wants
         try:
-            for number in SIGNALS:
+            for number in heeded:
                 self._loop.add_signal_handler(number, self._on_signal, number)
         except (NotImplementedError, RuntimeError, ValueError):  # Windows, or not in the main thread
             yield
@@ -61,7 +62,7 @@ class Lifetime:
         try:
             yield
         finally:
-            for number in SIGNALS:
+            for number in heeded:
                 self._loop.remove_signal_handler(number)
 
     def _on_signal(self, number: int) -> None:

@@ -39,16 +39,22 @@ class Outbox(asyncio.BaseProtocol):
         self._descriptor = -1
         self._drained: asyncio.Future[None] | None = None
         self._lost = False
+        self._full = False
 
-    async def open(self, descriptor: int) -> None:
-        """Start writing to the descriptor: a pipe, socket or terminal, or else a file."""
-        mode = os.fstat(descriptor).st_mode
+    async def open(self, descriptor: int, reader: int) -> None:
+        """Start writing to the descriptor: a pipe, socket or terminal, or else a file. `reader` is our input."""
+        status, source = os.fstat(descriptor), os.fstat(reader)
+        mode = status.st_mode
         if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)):
             self._descriptor = descriptor
             return
         pipe = os.fdopen(descriptor, "wb", buffering=0)
         transport, _ = await self._loop.connect_write_pipe(lambda: self, pipe)
         transport.set_write_buffer_limits(high=HIGH_WATER)
+        if stat.S_ISSOCK(mode) and (status.st_dev, status.st_ino) == (source.st_dev, source.st_ino):
+            # asyncio takes whatever can be read here for the end of the other side; on a socket that is our
+            # input too, it is the client's next message.
+            self._loop.remove_reader(descriptor)
         self._transport = transport
 
     def send(self, message: Any) -> None:
@@ -59,10 +65,12 @@ class Outbox(asyncio.BaseProtocol):
             self._loop.call_soon(self.flush)
 
     def send_alone(self, message: Any) -> None:
-        """Send one message in a write of its own, ahead of answers queued later in this turn.
+        """Send one message in a write of its own, ahead of answers queued later; dropped while nobody reads.
 
         Some clients handle notifications late and lose a progress notice that shares a read with the answer.
         """
+        if self._full:
+            return  # the client does not read; progress would only pile up
         self._parts.append(self._framer.wrap(encode(message)))
         self.flush()
 
@@ -100,10 +108,12 @@ class Outbox(asyncio.BaseProtocol):
 
     def pause_writing(self) -> None:
         """The client does not read."""
+        self._full = True
         self._on_full(True)  # noqa: FBT003
 
     def resume_writing(self) -> None:
         """The client reads again."""
+        self._full = False
         self._on_full(False)  # noqa: FBT003
         if self._drained is not None and not self._drained.done():
             self._drained.set_result(None)

@@ -5,11 +5,16 @@ dropped at once, so a tool may report as often as it likes.
 """
 
 import asyncio
+import math
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 __all__ = ["ProgressMeter"]
+
+# A report without a number, such as a line of a program's output, must rise too; by so little that the numbers
+# that the tool itself gives stay ahead of it.
+UNNUMBERED_STEP = 0.000001
 
 
 class ProgressMeter:
@@ -43,9 +48,13 @@ class ProgressMeter:
         phase: str = "progress",
     ) -> None:
         """Send or keep one report. A `progress` number that does not rise is not news and is dropped."""
+        for number in (progress, total):
+            if number is not None and not (type(number) in (int, float) and math.isfinite(number)):
+                raise ValueError(f"progress is told in finite numbers, not {number!r}")
         if self._closed:
             return
-        notice = {**self._fixed, "message": message[:2000], "stream": stream, "phase": phase}
+        text = str(message)[:2000].encode("utf-8", "replace").decode()
+        notice = {**self._fixed, "message": text, "stream": stream, "phase": phase}
         if progress is not None:
             notice["progress"] = progress
         if total is not None:
@@ -77,7 +86,7 @@ class ProgressMeter:
             self._emit(notice, self._loop.time())
 
     def _emit(self, notice: dict[str, Any], now: float) -> None:
-        number = notice.setdefault("progress", self._last + 1)
+        number = notice.setdefault("progress", round(self._last + UNNUMBERED_STEP, 6))
         if number <= self._last or self._send is None:
             return
         self._last = number

@@ -48,7 +48,7 @@ async def serve_sdk(server: Registry, settings: Settings, log: EventSink) -> End
     source = LineSource(settings.max_message_bytes, on_end=lambda: lifetime.end("eof"))
     outbox = Outbox(Unframed(), log, on_full=source.pause, on_lost=lambda: lifetime.end("broken_pipe"))
     carrier = Carrier(server, settings, log)
-    await outbox.open(streams.writer)
+    await outbox.open(streams.writer, streams.reader)
     source.open(streams.reader)
     lines = cast("Any", carrier.lines_for_sdk(source))
     transport = stdio_server(stdin=lines, stdout=cast("Any", LineTarget(outbox)))

@@ -35,7 +35,7 @@ from holdfast.wire.codec import decode, encode
 from holdfast.wire.envelope import INTERNAL_ERROR, Notification, Request, parse, request_message
 from holdfast.worker.registry import Registry
 from holdfast.worker.sdk_streams import LineSource
-from holdfast.worker.session import Session
+from holdfast.worker.session import DirectOutlet, Session
 
 __all__ = ["Carrier"]
 
@@ -60,7 +60,7 @@ class Carrier:
     """Runs the SDK's server in front of a session."""
 
     def __init__(self, server: Registry, settings: Settings, log: EventSink) -> None:
-        self.session = Session(server, settings, log, self._from_session, send_progress=self._post)
+        self.session = Session(server, settings, log, DirectOutlet(log, self._from_session, self._post))
         self._server = server
         self._settings = settings
         self._numbers = itertools.count(1)
@@ -132,9 +132,7 @@ class Carrier:
         if isinstance(message, Notification):
             self._take_cancellation(cast("bytes", raw), message)
             return None
-        stray = _Carried(raw)
-        stray.answer.add_done_callback(self._post_answer)
-        self._ask(stray)
+        self._ask(_Carried(raw))
         return None
 
     def _take_up(self, raw: bytes | WireError, request: Request) -> str:
@@ -172,14 +170,16 @@ class Carrier:
         return result
 
     def _ask(self, carried: _Carried) -> None:
-        """Put a line to the session. What it sends before it returns is the answer to this very line."""
+        """Put a line to the session, which may answer it, and others that it ends, before it returns."""
         carried.asked = True
         if self._closed:
             carried.answer.set_result(None)
             return
         self._asking = carried
-        self.session.receive(carried.raw)
-        self._asking = None
+        try:
+            self.session.receive(carried.raw)
+        finally:
+            self._asking = None
         if carried.request_id is not None:
             self._unasked -= 1
             self._moved.set()
@@ -187,13 +187,22 @@ class Carrier:
                 self._in_flight[carried.request_id] = carried
 
     def _from_session(self, message: Any) -> None:
-        carried = self._asking
-        if carried is None and isinstance(message, dict):
-            carried = self._in_flight.pop(message["id"], None)
+        carried = self._meant(message)
         if carried is None:
             self._post(message)
         else:
             carried.answer.set_result(message)
+
+    def _meant(self, message: Any) -> _Carried | None:
+        """The request that a message answers; None for what no request waits for: batches, and refused lines."""
+        asking = self._asking
+        if not isinstance(message, dict) or message["id"] is None:
+            return None
+        if asking is not None and asking.request_id == message["id"]:
+            return asking
+        if asking is not None and asking.request_id is None and "error" in message:
+            return None  # the line itself is refused, under an id that a call in flight may have too
+        return self._in_flight.pop(message["id"], None)
 
     # --- out -------------------------------------------------------------------------------------------------
 

@@ -4,6 +4,8 @@ import asyncio
 import gc
 import os
 import sys
+import threading
+import time
 
 from holdfast.observe.event_log import open_event_log
 from holdfast.observe.sink import EventSink
@@ -14,6 +16,8 @@ from holdfast.worker.stdio import Ended, serve_stdio
 from holdfast.worker.streams import claim_standard_streams
 
 __all__ = ["serve"]
+
+THREAD_BOUND = 1.0  # seconds that the threads of tools may take to end after the last call
 
 
 def serve(server: Registry, settings: Settings) -> int:
@@ -26,6 +30,8 @@ def serve(server: Registry, settings: Settings) -> int:
     log = open_event_log(settings, server.name)
     log.emit(ServerStarted(server.name, server.version, settings.mcp_mode, os.getpid()))
     log.flush()
+    if log.last_error:
+        print(f"{server.name}: the event log cannot be written: {log.last_error}", file=sys.stderr)  # noqa: T201
     # What is loaded now stays for good; the collector need not look through it again and again.
     gc.collect()
     gc.freeze()
@@ -38,12 +44,23 @@ def serve(server: Registry, settings: Settings) -> int:
         raise
     log.emit(ServerStopped(server.name, os.getpid(), ended.reason, ended.calls.ended, ended.calls.late))
     log.close()
-    if ended.calls.has_abandoned_work:
-        # A tool that would not stop is still running; an orderly end would wait for it for ever.
-        sys.stderr.flush()
-        os._exit(ended.code)
-    loop.close()
-    return ended.code
+    if not ended.calls.has_abandoned_work:
+        loop.close()  # which also tells the threads of its executor to end
+        if _threads_end():
+            return ended.code
+    # Something that would not stop is still running; an orderly end would wait for it for ever.
+    sys.stderr.flush()
+    os._exit(ended.code)
+
+
+def _threads_end() -> bool:
+    """Whether the threads that tools left behind, with `asyncio.to_thread` or by hand, end within a bound."""
+    until = time.monotonic() + THREAD_BOUND
+    others = [thread for thread in threading.enumerate() if thread is not threading.current_thread()]
+    for thread in others:
+        if not thread.daemon:
+            thread.join(max(0.0, until - time.monotonic()))
+    return not any(thread.is_alive() for thread in others if not thread.daemon)
 
 
 async def _serve_in_mode(server: Registry, settings: Settings, log: EventSink) -> Ended:

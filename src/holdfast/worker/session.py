@@ -6,7 +6,7 @@ request is answered or, where the protocol wants silence, deliberately not.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from holdfast.errors import WireError
 from holdfast.observe.sink import EventSink
@@ -26,6 +26,7 @@ from holdfast.vocabulary.events import MessageRejected
 from holdfast.vocabulary.ids import RequestId
 from holdfast.wire.codec import decode
 from holdfast.wire.envelope import (
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
@@ -37,16 +38,41 @@ from holdfast.wire.envelope import (
     parse,
     result_message,
 )
-from holdfast.worker.answer import Answer, ProtocolError
+from holdfast.worker.answer import Answer, ProtocolError, error_data
 from holdfast.worker.calls import CallTable
+from holdfast.worker.faults import record_fault
 from holdfast.worker.registry import Registry
-from holdfast.worker.tool_call import admit_call
+from holdfast.worker.tool_call import admit_call, quoted
 
-__all__ = ["Session"]
+__all__ = ["DirectOutlet", "Outlet", "Session"]
 
 Reply = Callable[[dict[str, Any] | None], None]  # None: this request gets no answer
 
 UNSUPPORTED_REVISION = -32022
+
+
+class Outlet(Protocol):
+    """Where the messages of a session go."""
+
+    def send(self, message: Any) -> None:
+        """Send one message, soon."""
+
+    def send_alone(self, message: Any) -> None:
+        """Send one message that may be dropped and should not share a read with the next."""
+
+    def flush(self) -> None:
+        """Nothing more is coming in this turn of the loop."""
+
+
+class DirectOutlet:
+    """An outlet into the same process: messages go to a function, and the event log is flushed in its own time."""
+
+    def __init__(
+        self, log: EventSink, send: Callable[[Any], None], send_alone: Callable[[Any], None] | None = None
+    ) -> None:
+        self.send = send
+        self.send_alone = send_alone or send
+        self.flush = log.flush
 
 
 class Session:
@@ -57,22 +83,19 @@ class Session:
         server: Registry,
         settings: Settings,
         log: EventSink,
-        send: Callable[[Any], None],
+        outlet: Outlet,
         *,
         legacy_framing: bool = False,
-        send_progress: Callable[[Any], None] | None = None,
-        flush: Callable[[], None] | None = None,
     ) -> None:
         self.server = server
         self.settings = settings
         self.calls = CallTable(settings, log)
         self._log = log
-        self._send = send
-        self._send_progress = send_progress or send
-        self._flush = flush
+        self._outlet = outlet
         self._legacy = legacy_framing
         self._pinned = server.is_pinned(settings)
         self._profile: Profile | None = None
+        self._current: RequestId | None = None  # the request that is being read
         self._definitions: dict[Profile, list[dict[str, Any]]] = {}
         self._handshake_methods: dict[str, Callable[[Request, Profile, Reply], None]] = {
             "ping": self._ping,
@@ -99,10 +122,13 @@ class Session:
                 self._receive_one(document, self._reply)
         except WireError as error:
             self._reject(error, self._reply)
+        except Exception as error:  # noqa: BLE001 - code of the author's own runs in here: validators, renderers
+            self._fail(error, self._reply)
 
     def _receive_one(self, document: Any, reply: Reply) -> None:
         message = parse(document)
         if isinstance(message, Request):
+            self._current = message.id
             self._receive_request(message, reply)
         elif isinstance(message, Notification):
             self._receive_notification(message)
@@ -114,17 +140,19 @@ class Session:
             raise WireError(INVALID_REQUEST, "batches exist only in sessions of protocol revision 2025-03-26")
         if not documents:
             raise WireError(INVALID_REQUEST, "an empty batch holds no request")
-        batch = _Batch(documents, self._send)
+        batch = _Batch(documents, self._outlet.send)
         for document in documents:
             try:
                 self._receive_one(document, batch.reply)
             except WireError as error:
                 self._reject(error, batch.reply)
+            except Exception as error:  # noqa: BLE001 - as above, and the rest of the batch must go on
+                self._fail(error, batch.reply)
 
     def _receive_request(self, request: Request, reply: Reply) -> None:
         if self.calls.is_in_flight(request.id):
             raise WireError(
-                INVALID_REQUEST, f"request id {request.id!r} is still in flight", request_id=request.id
+                INVALID_REQUEST, f"request id {quoted(request.id)} is still in flight", request_id=request.id
             )
         if request.method == "initialize":
             self._initialize(request, reply)
@@ -139,13 +167,13 @@ class Session:
             methods = self._handshake_methods
         method = methods.get(request.method)
         if method is None:
-            raise WireError(METHOD_NOT_FOUND, f"unknown method {request.method!r}", request_id=request.id)
+            raise WireError(METHOD_NOT_FOUND, f"unknown method {quoted(request.method)}", request_id=request.id)
         if profile is None:
             if request.method != "ping":
                 raise WireError(
                     INVALID_REQUEST,
-                    f"{request.method!r} before the handshake: send `initialize` first, or describe the request "
-                    f"in its _meta ({META_REVISION})",
+                    f"{quoted(request.method)} before the handshake: send `initialize` first, or describe the "
+                    f"request in its _meta ({META_REVISION})",
                     request_id=request.id,
                 )
             profile = profile_for(negotiate(None, pinned=self._pinned), legacy_framing=self._legacy)
@@ -161,14 +189,19 @@ class Session:
 
     def _reply(self, message: dict[str, Any] | None) -> None:
         if message is not None:
-            self._send(message)
+            self._outlet.send(message)
 
     def _reject(self, error: WireError, reply: Reply) -> None:
         self._log.emit(MessageRejected(error.jsonrpc_code, error.message))
         reply(error_message(error.request_id, error.jsonrpc_code, error.message, error.data))
 
+    def _fail(self, error: Exception, reply: Reply) -> None:
+        """Answer the request that is being read, which met an unexpected error before it became a call."""
+        problem = record_fault(error, self._log)
+        reply(error_message(self._current, INTERNAL_ERROR, problem.message, error_data(problem)))
+
     def _progress(self, params: dict[str, Any]) -> None:
-        self._send_progress(notification_message("notifications/progress", params))
+        self._outlet.send_alone(notification_message("notifications/progress", params))
 
     # --- methods ---------------------------------------------------------------------------------------------
 
@@ -192,9 +225,9 @@ class Session:
         if revision != MODERN:
             raise WireError(
                 UNSUPPORTED_REVISION,
-                f"unsupported protocol revision {revision!r}",
+                f"unsupported protocol revision {quoted(revision)}",
                 request_id=request.id,
-                data={"supported": [MODERN], "requested": revision},
+                data={"supported": [MODERN], "requested": revision[:64]},
             )
         if not isinstance(meta.get(META_CAPABILITIES), dict):
             raise _params_error(request.id, f"_meta needs {META_CAPABILITIES}")
@@ -225,9 +258,9 @@ class Session:
                 reply(error_message(request.id, outcome.code, outcome.message, outcome.data))
             else:
                 reply(result_message(request.id, outcome.result))
-            if self._flush is not None and (outcome is None or self.calls.is_idle):
+            if outcome is None or self.calls.is_idle:
                 # Nothing else is sent in this turn that would take the records of the event log along.
-                self._flush()
+                self._outlet.flush()
 
         admit_call(
             self.server,

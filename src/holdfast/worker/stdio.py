@@ -4,6 +4,7 @@ One reader feeds the session, one outbox writes; the reader pauses while the cli
 """
 
 import asyncio
+import contextlib
 import os
 import stat
 import threading
@@ -47,8 +48,13 @@ async def serve_stdio(server: Registry, settings: Settings, log: EventSink, stre
     )
     lifetime = Lifetime(exit_with_parent=settings.exit_with_parent)
     reader = _Reader(on_end=lambda: lifetime.end("eof"))
-    outbox = Outbox(framer, log, on_full=reader.pause, on_lost=lambda: lifetime.end("broken_pipe"))
-    session = Session(server, settings, log, outbox.send, legacy_framing=legacy, send_progress=outbox.send_alone)
+
+    def hold(full: bool) -> None:
+        reader.pause(full)
+        session.calls.hold(full)
+
+    outbox = Outbox(framer, log, on_full=hold, on_lost=lambda: lifetime.end("broken_pipe"))
+    session = Session(server, settings, log, outbox, legacy_framing=legacy)
 
     def feed(data: bytes) -> None:
         for frame in framer.feed(data) if data else framer.finish():
@@ -56,7 +62,7 @@ async def serve_stdio(server: Registry, settings: Settings, log: EventSink, stre
 
     reader.feed = feed
     with lifetime.watch():
-        await outbox.open(streams.writer)
+        await outbox.open(streams.writer, streams.reader)
         await reader.open(streams.reader)
         reason = await lifetime.wait()
         await end_calls(session.calls, reason, settings, lifetime)
@@ -120,8 +126,9 @@ class _Reader(asyncio.Protocol):
 
     def _read_blocking(self, descriptor: int, loop: asyncio.AbstractEventLoop) -> None:
         try:
-            while self._may_read.wait() and (data := os.read(descriptor, READ_SIZE)):
-                loop.call_soon_threadsafe(self.feed, data)
+            with contextlib.suppress(OSError):  # input that cannot be read has ended
+                while self._may_read.wait() and (data := os.read(descriptor, READ_SIZE)):
+                    loop.call_soon_threadsafe(self.feed, data)
             loop.call_soon_threadsafe(self.eof_received)
             loop.call_soon_threadsafe(self._on_end)
         except RuntimeError:

@@ -44,8 +44,15 @@ class _Target(NamedTuple):
 
 
 def load_target(text: str) -> Server:
-    """The server that `text` names; raises TargetError."""
+    """The server that `text` names, whose surface holds together; raises TargetError."""
     target = _parse(text)
+    server = _named_server(target)
+    _run_author_code(target, lambda: server.surface)  # what no single tool can know is checked here
+    return server
+
+
+def _named_server(target: _Target) -> Server:
+    text = target.text
     module = _run_author_code(target, lambda: _import(target))
     found = _find(target, module) if target.attribute else _only_server(target, module)
     if isinstance(found, Server):
@@ -71,6 +78,10 @@ def load_target(text: str) -> Server:
 
 
 def _parse(text: str) -> _Target:
+    if "://" in text:
+        raise TargetError(
+            f"{text} is an address; only servers on stdio can be spoken to", remedy="-- COMMAND ARGS..."
+        )
     before, colon, after = text.rpartition(":")
     if colon and (before.endswith(".py") or _is_path(before)):
         place, attribute = before, after
@@ -118,7 +129,7 @@ def _python_file(place: str) -> Path:
                 f"there is no file {place}", remedy="check the path; it is relative to the current directory"
             )
     except OSError as error:  # a name that is too long, a directory we may not enter
-        raise TargetError(f"{place!r} cannot be looked up: {error}", remedy="check the path") from error
+        raise TargetError(f"{place!r} cannot be looked up: {error}", remedy="check the path") from None
     if file.suffix != ".py" or not file.is_file():
         raise TargetError(f"{place} is not a Python file", remedy=_ALIEN)
     return file
@@ -179,7 +190,7 @@ def _run_author_code(target: _Target, work: Callable[[], Any]) -> Any:
             raise TargetError(
                 f"there is no module {error.name}",
                 remedy="check the name; it must be importable from the current directory",
-            ) from error
+            ) from None
         raise _failure(target, error) from error
     except Exception as error:
         raise _failure(target, error) from error
@@ -189,9 +200,7 @@ def _failure(target: _Target, error: Exception) -> TargetError:
     cause = error.msg if isinstance(error, SyntaxError) else str(error)
     first_line = (cause.strip().splitlines() or [""])[0]
     sentence = f"{type(error).__name__}: {first_line}" if first_line else type(error).__name__
-    return TargetError(
-        f"{_where(target, error)}: {sentence}", remedy="correct the file; --debug shows the whole traceback"
-    )
+    return TargetError(f"{_where(target, error)}: {sentence}", remedy="correct the file")
 
 
 def _where(target: _Target, error: BaseException) -> str:
@@ -226,9 +235,9 @@ def _find(target: _Target, module: ModuleType) -> Any:
     for part in target.attribute.split("."):
         try:
             found = getattr(found, part)
-        except AttributeError as error:
+        except AttributeError:
             remedy = _servers_remedy(target, module) or "check the name of the object"
-            raise TargetError(f"{target.place} has no object {target.attribute!r}", remedy=remedy) from error
+            raise TargetError(f"{target.place} has no object {target.attribute!r}", remedy=remedy) from None
     return found
 
 

@@ -14,17 +14,17 @@ from holdfast.present.profile import Profile
 from holdfast.present.render import META_PREFIX, Presentation, select_presentation
 from holdfast.settings import Settings
 from holdfast.vocabulary.events import CallEnded
-from holdfast.vocabulary.faults import Fault
+from holdfast.vocabulary.faults import Fault, fault
 from holdfast.vocabulary.ids import RequestId
 from holdfast.wire.envelope import INVALID_PARAMS
-from holdfast.worker.answer import Answer, ProtocolError, answer_fault, invalid_arguments
+from holdfast.worker.answer import Answer, ProtocolError, answer_refusal, invalid_arguments
 from holdfast.worker.calls import CallTable, LiveCall
 from holdfast.worker.context import Context
 from holdfast.worker.invoke import RegisteredTool
 from holdfast.worker.registry import Registry
 from holdfast.worker.validate import Violation
 
-__all__ = ["admit_call"]
+__all__ = ["admit_call", "quoted"]
 
 _META_WORDS = (META_PREFIX + "render", META_PREFIX + "detail")
 
@@ -43,11 +43,15 @@ def admit_call(
     """Admit the call, or answer at once why not."""
     shape_problem = _shape_problem(params)
     if shape_problem is not None:
+        log.emit(
+            _rejection(request_id, calls.next_call_id(), "<malformed>", fault("INVALID_REQUEST", shape_problem))
+        )
         answer(ProtocolError(INVALID_PARAMS, shape_problem, {"code": "INVALID_REQUEST"}))
         return
     tool = server.find_tool(params["name"])
     if tool is None:
-        message = f"unknown tool {params['name']!r}"
+        message = f"unknown tool {quoted(params['name'])}"
+        log.emit(_rejection(request_id, calls.next_call_id(), "<unknown>", fault("NOT_FOUND", message)))
         answer(ProtocolError(INVALID_PARAMS, message, {"code": "NOT_FOUND"}))
         return
     arguments: dict[str, Any] = params.get("arguments") or {}
@@ -56,13 +60,13 @@ def admit_call(
     manner = calls.manner(server.surface, profile, presentation)
     problem = calls.overload()
     if problem is None:
-        violations = violations or tool.arguments.violations(arguments)
+        violations = [*violations, *tool.arguments.violations(arguments)]
         bound = violations or _bound(tool, arguments)
         if isinstance(bound, list):
             problem = invalid_arguments(server.surface.dialect, tool.contract.name, bound)
     if problem is not None:
-        log.emit(_rejection(request_id, calls.next_call_id(), tool, problem))
-        answer(answer_fault(manner, problem))
+        log.emit(_rejection(request_id, calls.next_call_id(), tool.contract.name, problem))
+        answer(answer_refusal(manner, problem))
         return
     normalized, keywords = bound
     meter = calls.meter(*_progress_sender(request_id, tool, meta, profile, send_progress))
@@ -77,6 +81,12 @@ def admit_call(
     trace = meta.get("traceparent")
     trace = trace[:128] if isinstance(trace, str) else None
     calls.submit(LiveCall(request_id, tool, normalized, keywords, manner, context, answer, trace))
+
+
+def quoted(text: object) -> str:
+    """What the client sent, as part of a message to it: quoted, and not longer than anybody reads."""
+    shown = repr(text)
+    return shown if len(shown) <= 120 else shown[:119] + "…"
 
 
 def _shape_problem(params: dict[str, Any]) -> str | None:
@@ -140,11 +150,11 @@ def _progress_sender(
     return send, fixed
 
 
-def _rejection(request_id: RequestId, call_id: str, tool: RegisteredTool, problem: Fault) -> CallEnded:
+def _rejection(request_id: RequestId, call_id: str, tool: str, problem: Fault) -> CallEnded:
     return CallEnded(
         request_id=request_id,
         call_id=call_id,
-        tool=tool.contract.name,
+        tool=tool,
         outcome="rejected",
         duration_ms=0.0,
         code=problem.code,

@@ -15,6 +15,7 @@ Violation = dict[str, Any]
 
 # A hostile document could break a schema in a million places; nobody reads more than these.
 MAX_VIOLATIONS = 64
+MAX_ECHO = 500  # characters of what the client sent that are sent back to it
 
 _COMPARISONS = {
     "minimum": ">=",
@@ -56,7 +57,7 @@ def _described(error: jsonschema_rs.ValidationError) -> list[Violation]:
     rule = "#" + _pointer(error.schema_path)
     if keyword == "additionalProperties":
         return [
-            _violation(place, rule, keyword, {"additionalProperty": name}, f"unknown field {name!r}")
+            _violation(place, rule, keyword, {"additionalProperty": name[:MAX_ECHO]}, f"unknown field {name!r}")
             for name in error.kind.as_dict()["unexpected"]
         ]
     if keyword == "not":
@@ -66,11 +67,11 @@ def _described(error: jsonschema_rs.ValidationError) -> list[Violation]:
 
 def _violation(place: str, rule: str, keyword: str, params: dict[str, Any], message: str) -> Violation:
     return {
-        "instancePath": place,
+        "instancePath": place[:MAX_ECHO],
         "schemaPath": rule,
         "keyword": keyword,
         "params": params,
-        "message": message if len(message) <= 500 else message[:499] + "…",
+        "message": message if len(message) <= MAX_ECHO else message[: MAX_ECHO - 1] + "…",
     }
 
 

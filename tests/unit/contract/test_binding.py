@@ -2,6 +2,7 @@
 
 import datetime as dt
 import decimal
+import os
 import uuid
 from typing import Annotated, Any
 
@@ -134,6 +135,8 @@ class Row(TypedDict):
         (Renamed, Renamed(outer=3), {"outer": 3}),
         (Item | Money, Money(4), {"cents": 4, "currency": "EUR"}),
         (dict[str, JsonValue], {"a": [1, None, {"b": "c"}]}, {"a": [1, None, {"b": "c"}]}),
+        (list[JsonValue], [2**70, "😀", {"null": None}], [2**70, "😀", {"null": None}]),
+        (list[float | None], [1.5, None], [1.5, None]),
     ],
     ids=lambda value: str(value)[:30],
 )  # fmt: skip
@@ -143,6 +146,7 @@ def test_a_returned_value_becomes_plain_json(annotation: Any, value: Any, payloa
 
 LOOP: list[Any] = []
 LOOP.append(LOOP)
+FILE_NAME = os.fsdecode(b"report-\xff")  # as os.listdir gives it
 
 
 @pytest.mark.parametrize(
@@ -160,10 +164,18 @@ LOOP.append(LOOP)
         (list[float], [1.0, float("inf")], "not finite"),
         (dict[str, JsonValue], {"a": [float("-inf")]}, "not finite"),
         (Annotated[JsonValue, Field(description="Free.")], float("nan"), "not finite"),
+        (list[JsonValue], [2**70, float("nan")], "not finite"),
+        (list[float | None], [None, float("nan")], "not finite"),
+        (str, FILE_NAME, "not valid Unicode"),
+        (list[str], ["a", FILE_NAME], "not valid Unicode"),
+        (dict[str, int], {FILE_NAME: 1}, "not valid Unicode"),
+        (Money, Money(1, FILE_NAME), "not valid Unicode"),
+        (JsonValue, {"a": [2**70, {"b": FILE_NAME}]}, "not valid Unicode"),
+        (JsonValue, {"a": {FILE_NAME: 2**70}}, "not valid Unicode"),
         pytest.param(dict[str, JsonValue], {"a": object()}, "object", id="an object"),
         (JsonValue, LOOP, "Circular"),
     ],
-    ids=lambda value: str(value)[:30],
+    ids=lambda value: ascii(value)[:30],
 )
 def test_a_value_that_is_not_what_was_declared_is_rejected_and_warns_nobody(
     annotation: Any, value: Any, said: str

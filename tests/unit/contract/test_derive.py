@@ -1,8 +1,10 @@
 """A whole tool from a function: what is published, and what is refused."""
 
 import datetime as dt
+import functools
 import subprocess
 import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +17,7 @@ from pydantic.json_schema import SkipJsonSchema
 from tests.unit.contract.shapes import Colour, Item, Money
 
 from holdfast.contract.derive import derive_tool
-from holdfast.contract.model import ErrorSpec
+from holdfast.contract.model import Deprecation, ErrorSpec
 from holdfast.errors import ContractError
 from holdfast.present.dialects import Dialect
 from holdfast.present.normalize import aliases, integers
@@ -210,6 +212,22 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], str, str]] = [
     (plain, {"effect": deduplicated("/arguments/sku"), "normalization": aliases(a="sku")}, "another name", "drop"),
     (plain, {"read_only": True, "effect": at_most_once()}, "read-only", "replay_safe()"),
     (plain, {"errors": ("NOPE",)}, "'NOPE' is not known", 'ErrorSpec("NOPE"'),
+    (plain, {"errors": 5}, "errors is 5", "tuple of codes"),
+    (plain, {"errors": ("TOOL_TIMEOUT",)}, "'TOOL_TIMEOUT' is not for tools", "a code of your own"),
+    (plain, {"name": 5}, "name is 5", "leave it out"),
+    (plain, {"description": 5}, "description is 5", "docstring"),
+    (plain, {"session_state": "stateless"}, "session_state is 'stateless'", "SessionState.STATELESS"),
+    (plain, {"deprecated": "1.0.0"}, "deprecated is '1.0.0'", 'Deprecation("1.0.0"'),
+    (plain, {"normalization": "integers"}, "normalization is 'integers'", "normalize.integers"),
+    (plain, {"reserved": "cursor"}, "reserved is the text 'cursor'", '("cursor",)'),
+    (plain, {"reserved": (5,)}, "reserved is (5,)", "tuple of names"),
+    (plain, {"aliases": 5}, "aliases is 5", "tuple of names"),
+    (plain, {"examples": {"sku": "a"}}, "examples is {'sku': 'a'}", "list of calls"),
+    (plain, {"isolate": "yes"}, "isolate is 'yes'", "True or False"),
+    (plain, {"title": "\ud800"}, "title is not a JSON value", "use only"),
+    (plain, {"security": "\ud800"}, "security is not a JSON value", "use only"),
+    (plain, {"errors": (ErrorSpec("A", "\ud800", "r"),)}, "errors is not a JSON value", "use only"),
+    (plain, {"deprecated": Deprecation("1.0.0", "\ud800")}, "deprecated is not a JSON value", "use only"),
     (plain, {"name": "a/b"}, "cannot name a tool", "A-Z"),
     (plain, {"version": "1"}, "'1' is not a SemVer version", "1.0.0"),
 ]
@@ -224,6 +242,37 @@ def test_a_tool_that_cannot_be_promised_is_refused_with_what_to_write(
     assert said in caught.value.message
     assert caught.value.message.startswith("tool '")
     assert remedy in caught.value.remedy
+    shown = "".join(traceback.format_exception(caught.value))
+    assert shown.count("Traceback") == 1, "the errors of the libraries beneath tell the author nothing"
+
+
+nameless: Callable[..., Any] = lambda: None  # noqa: E731
+
+
+class Shop:
+    def count(self) -> None:
+        """Count."""
+
+
+def inner_function() -> Callable[..., Any]:
+    def inner() -> None:
+        """Inner."""
+
+    return inner
+
+
+@pytest.mark.parametrize(
+    "function", [nameless, inner_function(), functools.partial(plain, "a"), Shop().count], ids=str
+)
+def test_a_function_that_another_process_cannot_import_is_not_isolated(function: Callable[..., Any]) -> None:
+    with pytest.raises(ContractError) as caught:
+        derive_tool(function, name="shop", isolate=True)
+    assert caught.value.message.startswith("tool 'shop': isolate=True")
+    assert caught.value.remedy == "define it at the top level of its module"
+
+
+def test_a_function_at_the_top_level_of_its_module_can_be_isolated() -> None:
+    assert derive_tool(plain, isolate=True).contract.isolate
 
 
 def test_a_field_that_one_dialect_uses_is_free_in_another() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.contract.model import Deprecation, ErrorSpec, Surface, ToolContract, error_specs, semver
-from holdfast.errors import CODES, RUNTIME_CODES, ContractError
+from holdfast.errors import CODES, ContractError
 from holdfast.vocabulary.effects import at_most_once, probe_required, replay_safe
 
 
@@ -75,8 +75,20 @@ def test_semver_does_not_change_a_version(parts: tuple[int, int, int]) -> None:
         ({"name": "a\n"}, "cannot name a tool", "name="),
         ({"name": None}, "cannot name a tool", "name="),
         ({"description": " \n"}, "no description", "docstring"),
+        ({"description": 5}, "description is 5", "docstring"),
         ({"title": ""}, "title", "leave it out"),
-        ({"security": None}, "security", "in words"),
+        ({"title": 5}, "title is 5", "leave it out"),
+        ({"security": None}, "security is None", "in words"),
+        ({"session_state": "stateless"}, "session_state is 'stateless'", "SessionState.STATELESS"),
+        ({"deprecated": "1.0.0"}, "deprecated is '1.0.0'", 'Deprecation("1.0.0"'),
+        ({"normalization": {"a": "b"}}, "normalization is {'a': 'b'}", "normalize.integers"),
+        ({"read_only": "yes"}, "read_only is 'yes'", "True or False"),
+        ({"isolate": 1}, "isolate is 1", "True or False"),
+        ({"errors": 5}, "errors is 5", "tuple of codes"),
+        ({"errors": (KeyError,)}, "errors holds <class 'KeyError'>", "ErrorSpec"),
+        ({"examples": {"sku": "a"}}, "examples is {'sku': 'a'}", "list of calls"),
+        ({"examples": 5}, "examples is 5", "list of calls"),
+        ({"examples": ({}, "a")}, "example 2 is 'a'", "dict of arguments"),
         ({"version": "1.0"}, "version", "1.0.0"),
         ({"schema_version": 0}, "schema_version is 0", "from 1 on"),
         ({"schema_version": True}, "schema_version is True", "whole number"),
@@ -87,6 +99,10 @@ def test_semver_does_not_change_a_version(parts: tuple[int, int, int]) -> None:
         ({"timeout": True}, "timeout is True", "seconds"),
         ({"timeout": "5"}, "timeout is '5'", "seconds"),
         ({"aliases": "find"}, "aliases is the text", '("find",)'),
+        ({"aliases": ("find", 5)}, "aliases is ('find', 5)", "tuple of names"),
+        ({"aliases": 5}, "aliases is 5", "tuple of names"),
+        ({"reserved": (None,)}, "reserved is (None,)", "tuple of names"),
+        ({"reserved": {"x"}}, "reserved is {'x'}", "tuple of names"),
         ({"aliases": ("find", "find")}, "twice", "once"),
         ({"aliases": ("lookup",)}, "alias of itself", "remove"),
         ({"aliases": ("a b",)}, "cannot name a tool", "A-Z"),
@@ -114,7 +130,8 @@ def test_a_known_code_brings_its_meaning_and_its_remedy() -> None:
     [
         (["OUT_OF_STOCK"], "'OUT_OF_STOCK' is not known", 'ErrorSpec("OUT_OF_STOCK"'),
         (["not_found"], "is not known", "NOT_FOUND"),
-        ([5], "is not known", "ErrorSpec"),
+        ([5], "errors holds 5", "ErrorSpec"),
+        ([None], "errors holds None", "ErrorSpec"),
         ("NOT_FOUND", "is the text", '("NOT_FOUND",)'),
         (["NOT_FOUND", "NOT_FOUND"], "twice", "once"),
         (["NOT_FOUND", ErrorSpec("NOT_FOUND", "m", "r")], "twice", "once"),
@@ -129,16 +146,55 @@ def test_an_error_that_says_nothing_is_refused(declared: Any, said: str, remedy:
 
 
 @pytest.mark.parametrize(
-    ("code", "meaning", "remedy"), [("lower", "m", "r"), ("", "m", "r"), ("A", "", "r"), ("A", "m", "")]
+    "fields",
+    [
+        ("lower", "m", "r"),
+        ("", "m", "r"),
+        (5, "m", "r"),
+        ("A", "", "r"),
+        ("A", "m", " "),
+        ("A", 5, "r"),
+        ("A", "m", ["r"]),
+        ("A", "m", "r", "yes"),
+    ],
 )
-def test_an_error_spec_needs_a_code_and_words(code: str, meaning: str, remedy: str) -> None:
-    with pytest.raises(ContractError, match="error code"):
-        ErrorSpec(code, meaning, remedy)
+def test_an_error_spec_needs_a_code_and_words(fields: tuple[Any, ...]) -> None:
+    with pytest.raises(ContractError, match="error code") as caught:
+        ErrorSpec(*fields)
+    assert caught.value.remedy
 
 
-def test_allowed_codes_are_the_declared_ones_and_those_of_the_runtime() -> None:
+@pytest.mark.parametrize("fields", [(1,), ("1.0.0", None), ("1.0.0", 5), ("1.0.0", "", 5), ("1.0.0", "", "")])
+def test_a_deprecation_is_made_of_a_version_and_words(fields: tuple[Any, ...]) -> None:
+    with pytest.raises(ContractError) as caught:
+        Deprecation(*fields)
+    assert caught.value.remedy
+
+
+def test_a_tool_may_end_with_what_it_declares_or_say_that_its_arguments_are_wrong() -> None:
     own = ErrorSpec("OUT_OF_STOCK", "None left.", "Come back.")
-    assert contract(errors=(own,)).allowed_codes == RUNTIME_CODES | {"OUT_OF_STOCK"}
+    assert contract(errors=(own,)).allowed_codes == {"OUT_OF_STOCK", "INVALID_REQUEST", "INVALID_INPUT"}
+
+
+@pytest.mark.parametrize("code", ["QUEUE_OVERLOADED", "TOOL_TIMEOUT", "RESULT_TOO_LARGE"])
+@pytest.mark.parametrize("words", [False, True])
+def test_a_code_that_tells_what_the_runtime_did_is_not_a_tools_to_declare(code: str, words: bool) -> None:
+    declared = ErrorSpec(code, "Too slow.", "Wait.") if words else code
+    with pytest.raises(ContractError) as caught:
+        contract(errors=(declared,))
+    assert code in caught.value.message
+    assert caught.value.remedy == "the runtime answers with it; declare a code of your own"
+
+
+def test_a_tool_about_runs_may_declare_that_a_run_was_cancelled_or_broke() -> None:
+    declared = error_specs("run", ("CANCELLED", "INTERNAL"))
+    assert contract(errors=declared).allowed_codes > {"CANCELLED", "INTERNAL"}
+
+
+def test_lists_become_tuples_so_that_a_contract_cannot_change() -> None:
+    tool = contract(aliases=["find"], reserved=["cursor"], examples=[{}], errors=["NOT_FOUND"])
+    assert (tool.aliases, tool.reserved, tool.examples) == (("find",), ("cursor",), ({},))
+    assert [spec.code for spec in tool.errors] == ["NOT_FOUND"]
 
 
 def test_the_idempotency_sentence_follows_from_the_effect() -> None:

@@ -18,6 +18,10 @@ class LocalContext(Context):
     pass
 
 
+class SyncContext:
+    pass
+
+
 async def lookup(sku: str, ctx: LocalContext, *, limit: int = 10) -> str:
     return f"{sku}{ctx}{limit}"
 
@@ -34,6 +38,37 @@ def test_a_context_that_may_be_missing_is_still_the_context() -> None:
 
     assert read_signature(one, "one", (Context,)).context_parameter == "ctx"
     assert read_signature(two, "two", (Context,)).context_parameter == "ctx"
+
+
+def test_a_function_gets_the_context_of_its_kind() -> None:
+    async def waits(ctx: Context | None) -> None: ...
+    def blocks(ctx: SyncContext) -> None: ...
+
+    assert read_signature(waits, "waits", (Context, SyncContext)).context_parameter == "ctx"
+    assert read_signature(blocks, "blocks", (Context, SyncContext)).context_parameter == "ctx"
+
+
+async def waits_with_the_wrong_one(ctx: SyncContext) -> None: ...
+async def may_wait_with_the_wrong_one(ctx: SyncContext | None = None) -> None: ...
+def blocks_with_the_wrong_one(ctx: LocalContext) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("function", "kind", "right"),
+    [
+        (waits_with_the_wrong_one, "`async def`", "with Context"),
+        (may_wait_with_the_wrong_one, "`async def`", "with Context"),
+        (blocks_with_the_wrong_one, "`def`", "with SyncContext"),
+    ],
+)
+def test_the_context_of_the_other_kind_of_function_is_refused(
+    function: Callable[..., Any], kind: str, right: str
+) -> None:
+    with pytest.raises(ContractError) as caught:
+        read_signature(function, "shop.tool", (Context, SyncContext))
+    assert caught.value.message.startswith("tool 'shop.tool', parameter 'ctx'")
+    assert kind in caught.value.message
+    assert right in caught.value.remedy
 
 
 def test_a_bound_method_is_a_tool_without_self() -> None:

@@ -138,6 +138,23 @@ def test_a_list_of_defined_things_is_wrapped_with_its_definitions_at_the_root(di
     assert not Validator(published).is_valid(success(dialect, ["x"]))
 
 
+@pytest.mark.parametrize("dialect", Dialect)
+def test_a_record_without_fields_is_one_plain_shape(dialect: Dialect) -> None:
+    published = published_output_schema(dialect, {"type": "object", "properties": {}})
+    assert "anyOf" not in published
+    assert Validator(published).is_valid(success(dialect, {}))
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+@pytest.mark.parametrize("properties", [{}, {"a": {"type": "integer"}}])
+def test_a_record_that_takes_any_further_field_may_hold_the_marker_too(
+    dialect: Dialect, properties: dict[str, Any]
+) -> None:
+    schema = {"type": "object", "properties": properties, "additionalProperties": True}
+    validator = Validator(published_output_schema(dialect, schema))
+    assert validator.is_valid(success(dialect, {"a": 1, "status": 5, "ok": 5}))
+
+
 def test_the_shape_of_a_status_record_is_what_a_reader_expects() -> None:
     assert published_output_schema(
         Dialect.STATUS, {"type": "object", "properties": {"n": {"type": "integer"}}}

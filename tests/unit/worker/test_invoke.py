@@ -4,20 +4,22 @@ import asyncio
 import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from pydantic import AfterValidator
 
 from holdfast.contract.model import ErrorSpec
 from holdfast.errors import StopWork, ToolError
 from holdfast.settings import Settings
 from holdfast.testing import connect
 from holdfast.vocabulary.events import FaultRecorded
-from holdfast.worker.context import SyncContext
+from holdfast.worker.context import Context, SyncContext
 from holdfast.worker.server import Server
 
 QUIET = replace(Settings(), event_log=False, kill_grace=0.3)
 STOPPED = threading.Event()
+LEFT: list[asyncio.Task[Any]] = []
 
 
 @dataclass
@@ -25,6 +27,29 @@ class Answer:
     """What a tool of these tests returns."""
 
     value: int
+
+
+class Unprintable(Exception):  # noqa: N818
+    def __str__(self) -> str:
+        raise RuntimeError("not even my name")
+
+
+def boom(value: str) -> str:
+    raise ZeroDivisionError(value)
+
+
+def nested() -> dict[str, Any]:
+    inside: dict[str, Any] = {}
+    inside["inside"] = inside
+    return inside
+
+
+STRANGE: dict[str, Any] = {
+    "endless": nested(),
+    "bytes": {"raw": b"\xff"},
+    "large": {"text": "x" * 20_000_000},
+    "surrogate": {"name": "\udcff"},
+}
 
 
 def make_server() -> Server:
@@ -44,8 +69,40 @@ def make_server() -> Server:
             "cancelled": asyncio.CancelledError(),
             "memory": MemoryError(),
             "stop": StopAsyncIteration(),
+            "exit": SystemExit(3),
+            "interrupt": KeyboardInterrupt(),
+            "generator": GeneratorExit(),
+            "base": BaseException("bare"),
+            "unprintable": Unprintable(),
         }
         raise errors[how]
+
+    @server.tool(errors=("NOT_FOUND",))
+    async def fail_with(details: str) -> Answer:
+        """Fail with strange details."""
+        raise ToolError("NOT_FOUND", 42, details=STRANGE[details], hint=7)  # type: ignore[arg-type]
+
+    @server.tool()
+    async def say(what: str) -> str:
+        """Say something that cannot be sent."""
+        return {"surrogate": "\udcff", "large": "x" * 9_000_000}[what]
+
+    @server.tool()
+    async def check(text: Annotated[str, AfterValidator(boom)]) -> str:
+        """Never get here."""
+        return text
+
+    @server.tool()
+    async def leave(ctx: Context) -> Answer:
+        """Leave a program running behind."""
+        LEFT.append(asyncio.create_task(ctx.run(["sleep", "1000"])))
+        await asyncio.sleep(0.2)
+        return Answer(1)
+
+    @server.tool()
+    def exit_in_thread() -> Answer:
+        """Leave the hard way, in a thread."""
+        raise SystemExit(3)
 
     @server.tool()
     async def lie() -> Answer:
@@ -87,6 +144,66 @@ async def outcome_of(tool: str, **arguments: Any) -> tuple[dict[str, Any], list[
         return result.payload, [event for event in client.events if isinstance(event, FaultRecorded)]
 
 
+def test_sys_exit_in_a_thread_ends_the_call_and_not_the_server() -> None:
+    payload, _ = asyncio.run(outcome_of("exit_in_thread"))
+
+    assert payload["cause_class"] == "SystemExit"
+
+
+@pytest.mark.parametrize("details", sorted(STRANGE))
+def test_a_failure_is_told_whatever_its_details_are(details: str) -> None:
+    payload, _ = asyncio.run(outcome_of("fail_with", details=details))
+
+    assert payload["code"] == "NOT_FOUND"
+    assert payload["message"] == "42"
+    assert len(str(payload)) < 100_000
+
+
+@pytest.mark.parametrize(("what", "code"), [("surrogate", "INTERNAL"), ("large", "RESULT_TOO_LARGE")])
+def test_a_result_that_cannot_be_sent_ends_in_a_fault(what: str, code: str) -> None:
+    payload, _ = asyncio.run(outcome_of("say", what=what))
+
+    assert payload["code"] == code
+
+
+def test_a_large_result_is_refused_also_where_its_text_is_short() -> None:
+    async def test() -> dict[str, Any]:
+        server = Server("large", version="1.0.0")
+
+        @server.tool()
+        async def numbers() -> list[int]:
+            """Return many numbers."""
+            return list(range(3_000_000))
+
+        async with connect(server, settings=QUIET) as client:
+            return (await client.call("numbers")).message["result"]  # type: ignore[no-any-return]
+
+    result = asyncio.run(test())
+    assert result["_meta"]["io.holdfast/error"]["code"] == "RESULT_TOO_LARGE"
+
+
+def test_a_validator_that_breaks_is_answered_for() -> None:
+    async def test() -> tuple[Any, Any]:
+        async with connect(make_server(), settings=QUIET) as client:
+            return (await client.call("check", text="x")).error, (
+                await client.call("add", first=1, second=1)
+            ).payload
+
+    error, payload = asyncio.run(test())
+    assert error["code"] == -32603
+    assert error["data"]["details"]["cause_class"] == "ZeroDivisionError"
+    assert payload == {"value": 2}
+
+
+def test_a_program_that_a_tool_leaves_behind_dies_with_the_call() -> None:
+    async def test() -> None:
+        async with connect(make_server(), settings=QUIET) as client:
+            assert (await client.call("leave")).payload == {"value": 1}
+            assert LEFT[-1].cancelled()
+
+    asyncio.run(test())
+
+
 def test_a_declared_code_reaches_the_caller_with_its_details_and_remedy() -> None:
     payload, recorded = asyncio.run(outcome_of("fail", code="OUT_OF_STOCK"))
 
@@ -112,6 +229,11 @@ def test_a_code_that_was_not_declared_is_an_internal_error() -> None:
         ("cancelled", "CancelledError"),
         ("memory", "MemoryError"),
         ("stop", "StopAsyncIteration"),
+        ("exit", "SystemExit"),
+        ("interrupt", "KeyboardInterrupt"),
+        ("generator", "GeneratorExit"),
+        ("base", "BaseException"),
+        ("unprintable", "Unprintable"),
     ],
 )
 def test_an_unexpected_error_shows_its_class_and_a_fault_id_and_nothing_else(how: str, cause: str) -> None:

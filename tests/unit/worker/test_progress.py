@@ -73,10 +73,17 @@ def test_a_number_that_does_not_rise_is_not_sent() -> None:
     assert [progress for _, progress in sent] == [5, 6]
 
 
-def test_reports_without_a_number_are_counted() -> None:
+def test_reports_without_a_number_rise_by_next_to_nothing() -> None:
     sent = meter_on(MockClock(), [(0.0, None), (1.0, None), (2.0, None)])
 
-    assert [progress for _, progress in sent] == [1, 2, 3]
+    assert [progress for _, progress in sent] == [0.000001, 0.000002, 0.000003]
+
+
+def test_lines_of_a_program_do_not_overtake_the_numbers_of_the_tool() -> None:
+    sent = meter_on(MockClock(), [(0.0, 1), *((number, None) for number in range(1, 20)), (30.0, 2)])
+
+    assert sent[-1][1] == 2
+    assert len(sent) == 21
 
 
 def make_server() -> Server:

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ import psutil
 import pytest
 
 SOURCE = """
-import asyncio, os, sys
+import asyncio, os, sys, time
 from pathlib import Path
 from pydantic import BaseModel
 from holdfast import Context, Server
@@ -31,6 +32,12 @@ async def tell() -> Told:
     print("printed in a tool")
     os.system("echo printed by a child")
     return Told(pid=os.getpid())
+
+@server.tool(timeout=0.2)
+async def thread() -> Told:
+    "Block a thread of the loop's executor."
+    await asyncio.to_thread(time.sleep, 3600)
+    return Told(pid=0)
 
 @server.tool()
 async def sleep(ctx: Context) -> Told:
@@ -148,7 +155,7 @@ def test_a_device_instead_of_a_client_ends_the_server_at_once(
     assert done.returncode == 0
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)])
 def test_a_signal_ends_the_server_and_the_programs_of_its_calls(
     number: int, code: int, started: subprocess.Popen[bytes]
 ) -> None:
@@ -160,6 +167,46 @@ def test_a_signal_ends_the_server_and_the_programs_of_its_calls(
     assert_all_gone(programs)
     assert started.stdout is not None
     assert b"CANCELLED" in started.stdout.read()
+
+
+def test_a_thread_that_does_not_end_does_not_keep_the_server(server: Path, environ: dict[str, str]) -> None:
+    messages = lines(HELLO, call(1, "thread"))
+
+    done = subprocess.run(
+        [sys.executable, str(server)], input=messages, env=environ, capture_output=True, timeout=20, check=True
+    )
+
+    assert b"TOOL_TIMEOUT" in done.stdout
+
+
+def test_one_socket_may_be_input_and_output(server: Path, environ: dict[str, str]) -> None:
+    ours, theirs = socket.socketpair()
+    process = subprocess.Popen(
+        [sys.executable, str(server)], stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL, env=environ
+    )
+    theirs.close()
+    with ours, ours.makefile("rb") as answers:
+        ours.sendall(lines(HELLO))
+        assert json.loads(answers.readline())["id"] == 0
+        ours.sendall(lines(call(1, "tell")))
+        assert json.loads(answers.readline())["id"] == 1
+
+    assert process.wait(timeout=15) == 0
+
+
+def test_an_event_log_that_cannot_be_written_is_told_of(server: Path, environ: dict[str, str]) -> None:
+    occupied = {**environ, "HOLDFAST_STATE_DIR": str(server)}  # a file, not a directory
+
+    done = subprocess.run(
+        [sys.executable, str(server)],
+        input=lines(HELLO, call(1, "tell")),
+        env=occupied,
+        capture_output=True,
+        check=True,
+    )
+
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [0, 1]
+    assert b"the event log cannot be written" in done.stderr
 
 
 def test_a_client_that_closes_both_ends_leaves_nothing_running(started: subprocess.Popen[bytes]) -> None:

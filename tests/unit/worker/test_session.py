@@ -34,8 +34,14 @@ class Wire:
     def __init__(self) -> None:
         self.sent: list[Any] = []
         self.flushed = 0
-        self.session = Session(make_server(), QUIET, RecordingLog(), self.sent.append, flush=self.flush)
+        self.session = Session(make_server(), QUIET, RecordingLog(), self)
         self.receive(HELLO)
+
+    def send(self, message: Any) -> None:
+        self.sent.append(message)
+
+    def send_alone(self, message: Any) -> None:
+        self.sent.append(message)
 
     def flush(self) -> None:
         self.flushed += 1

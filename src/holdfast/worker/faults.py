@@ -1,0 +1,100 @@
+"""From what was raised to the fault that a caller may see: its class and an id, never its trace.
+
+The event log gets the rest under the same id. Nothing here raises, whatever the exception does.
+"""
+
+import os
+import traceback
+from typing import Any
+
+from holdfast.contract.model import ToolContract
+from holdfast.errors import ProcessError, ToolError
+from holdfast.observe.sink import EventSink
+from holdfast.present.compact import json_ready
+from holdfast.vocabulary.events import FaultRecorded
+from holdfast.vocabulary.faults import Fault, FaultClass, fault
+from holdfast.worker.context import Context
+
+__all__ = ["IsolatedDeath", "IsolatedFailure", "declared_fault", "internal_fault", "record_fault"]
+
+MAX_TRACE = 32_000
+
+
+class IsolatedFailure(Exception):  # noqa: N818 - an outcome of the call, not a defect of ours
+    """The tool raised in its child process; carries what the child could tell of it."""
+
+    def __init__(self, cause_class: str, message: str, trace: str) -> None:
+        super().__init__(message)
+        self.cause_class = cause_class
+        self.trace = trace
+
+
+class IsolatedDeath(Exception):  # noqa: N818 - an outcome of the call, not a defect of ours
+    """The child process died before it answered."""
+
+    def __init__(self, tool: str, returncode: int | None, number: int | None) -> None:
+        how = f"signal {number}" if number else f"exit code {returncode}"
+        super().__init__(f"the process of {tool} died before it answered ({how}); the server is not affected")
+        self.shown = {"exitCode": returncode, "signal": number}
+
+
+def declared_fault(contract: ToolContract, error: ToolError, context: Context, log: EventSink) -> Fault:
+    """The fault that a tool ended its call with, if it is one that it declares."""
+    if error.code not in contract.allowed_codes:
+        return internal_fault(error, context, log, cause_class="UndeclaredErrorCode")
+    spec = next((spec for spec in contract.errors if spec.code == error.code), None)
+    retryable = error.retryable if error.retryable is not None else (spec.retryable if spec else None)
+    hint = error.hint or (spec.remedy if spec else None)
+    return fault(error.code, error.message, retryable=retryable, details=json_ready(error.details), hint=hint)
+
+
+def internal_fault(
+    error: BaseException,
+    context: Context,
+    log: EventSink,
+    *,
+    cause_class: str | None = None,
+    details: dict[str, Any] | None = None,
+) -> Fault:
+    """The fault of a call that failed in a way that nobody declared."""
+    if isinstance(error, IsolatedDeath):
+        return record_fault(error, log, context, "ProcessDied", said=str(error), shown=error.shown)
+    if isinstance(error, IsolatedFailure):
+        return record_fault(error, log, context, error.cause_class, trace=error.trace)
+    return record_fault(error, log, context, cause_class, details=details)
+
+
+def record_fault(
+    error: BaseException,
+    log: EventSink,
+    context: Context | None = None,
+    cause_class: str | None = None,
+    *,
+    said: str | None = None,
+    shown: dict[str, Any] | None = None,
+    details: dict[str, Any] | None = None,
+    trace: str | None = None,
+) -> Fault:
+    """Write down an error and return the fault that stands for it; the caller reads `said` and `shown` only."""
+    fault_id = os.urandom(6).hex()
+    cause = cause_class or type(error).__name__
+    tool = context.tool if context else None
+    call_id = context.call_id if context else None
+    trace = trace or "".join(traceback.format_exception(error))[-MAX_TRACE:]
+    log.emit(FaultRecorded(fault_id, call_id, tool, cause, _words(error), trace, json_ready(details)))
+    of_process = isinstance(error, ProcessError | IsolatedDeath)
+    return fault(
+        "INTERNAL",
+        said or f"{tool or 'the request'} failed unexpectedly ({cause})",
+        fault_class=FaultClass.PROCESS if of_process else FaultClass.INVARIANT,
+        details={"cause_class": cause, **(shown or {})},
+        hint=f"The event log has the full record under fault id {fault_id}.",
+        fault_id=fault_id,
+    )
+
+
+def _words(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - an exception of a tool may break even here
+        return f"<{type(error).__name__} that cannot be printed>"
