@@ -32,6 +32,15 @@ def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]
             yield node
 
 
+def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """The lines of a function; what its docstring explains does not make it longer."""
+    lines = (function.end_lineno or 0) - function.lineno + 1
+    first = function.body[0]
+    if ast.get_docstring(function) is not None:
+        lines -= (first.end_lineno or 0) - first.lineno + 1
+    return lines
+
+
 def methods(owner: ast.ClassDef) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     for node in owner.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -44,7 +53,7 @@ def test_no_file_and_no_function_outgrows_a_readers_patience(path: Path) -> None
 
     assert text.count("\n") <= MAX_FILE
     for function in functions(ast.parse(text)):
-        assert (function.end_lineno or 0) - function.lineno < MAX_FUNCTION, function.name
+        assert length(function) <= MAX_FUNCTION, function.name
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=names(SOURCES))

@@ -12,8 +12,10 @@ from holdfast.version import __version__
 
 if TYPE_CHECKING:
     from holdfast.contract.model import Deprecation, ErrorSpec
-    from holdfast.errors import ContractError, HoldfastError, StopWork, ToolError, UsageError
+    from holdfast.errors import ContractError, HoldfastError, ProcessError, StopWork, ToolError, UsageError
     from holdfast.present import normalize
+    from holdfast.present.porcelain import Porcelain
+    from holdfast.present.render import Presentation
     from holdfast.settings import Settings, load_settings
     from holdfast.vocabulary import effects as effect
     from holdfast.vocabulary.effects import SessionState
@@ -26,6 +28,9 @@ __all__ = [
     "Deprecation",
     "ErrorSpec",
     "HoldfastError",
+    "Porcelain",
+    "Presentation",
+    "ProcessError",
     "Server",
     "SessionState",
     "Settings",
@@ -45,6 +50,9 @@ _HOMES = {
     "Deprecation": "holdfast.contract.model",
     "ErrorSpec": "holdfast.contract.model",
     "HoldfastError": "holdfast.errors",
+    "Porcelain": "holdfast.present.porcelain",
+    "Presentation": "holdfast.present.render",
+    "ProcessError": "holdfast.errors",
     "Server": "holdfast.worker.server",
     "SessionState": "holdfast.vocabulary.effects",
     "Settings": "holdfast.settings",

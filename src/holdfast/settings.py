@@ -157,6 +157,12 @@ class Settings:
         "--state-dir",
     )
 
+    def __post_init__(self) -> None:
+        for knob in fields(self):
+            value = getattr(self, knob.name)
+            if value != knob.default:
+                _parsed(Setting(knob.name, knob.default, knob.metadata["parse"], ""), value, knob.name)
+
     def state_path(self) -> Path:
         """The directory that state is kept in."""
         return self.state_dir or default_state_dir()

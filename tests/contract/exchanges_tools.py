@@ -93,10 +93,10 @@ CONTRACT = (
         "a result that no JSON can carry is an internal error",
         "latest",
         (
-            Send((call(Id(1), "undecodable", {"name": "a"}),)),
+            Send((call(Id(1), "undecodable"),)),
             Result(Id(1), _internal("OutputContractViolation")),
             *_on_record(1, "OutputContractViolation"),
-            Send((call(Id(2), "undecodable", {"name": "a"}, **PORCELAIN), request(Id(3), "ping"))),
+            Send((call(Id(2), "undecodable", **PORCELAIN), request(Id(3), "ping"))),
             Result(Id(2), failed("INTERNAL", Text(r"\Aerror INTERNAL: [^\n]*OutputContractViolation"))),
             Result(Id(3), {}),
         ),

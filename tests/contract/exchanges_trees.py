@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.contract.exchange import Exchange, call, poc_failed
 from tests.contract.exchanges_lifetime import CANCELLED, cancel, cancelled
-from tests.contract.patterns import File, Has, Id
+from tests.contract.patterns import File, Has, Id, Text
 from tests.contract.steps import (
     Disconnect,
     Exits,
@@ -61,7 +61,7 @@ def _ended(number: int) -> tuple[Step, ...]:
     return (Gone(File(f"pids {number}"), MEMBERS), Still(File(f"beats {number}")))
 
 
-def _record(outcome: str) -> Logged:
+def _record(outcome: Any) -> Logged:
     return Logged(Has({"event": "tool_call", "tool": "tree", "outcome": outcome}))
 
 
@@ -114,7 +114,7 @@ EXCHANGES = (
         "a client that vanishes takes the processes of its calls with it",
         Disconnect(),
         Exits(0),
-        _record("disconnected"),
+        _record(Text("^(cancelled|disconnected)$")),  # the end of input may be seen first, or that nobody reads
         NotLogged(SURVIVORS),
     ),
     _alone(

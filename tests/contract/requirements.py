@@ -49,6 +49,13 @@ _STABILITY = {
     "S0-2.2-bump-semantics": _stability(
         "2.2", "An observable change of cancellation or timeouts raises schemaVersion.", TOOLCHAIN
     ),
+    "S0-2.2-no-bump-docs": _stability("2.2", "A clarified description needs no new schemaVersion.", TOOLCHAIN),
+    "S0-2.2-no-bump-optional-argument": _stability(
+        "2.2", "A new optional argument that does nothing unless it is set needs no new schemaVersion.", TOOLCHAIN
+    ),
+    "S0-2.2-no-bump-optional-field": _stability(
+        "2.2", "A new field of the result that is absent by default needs no new schemaVersion.", TOOLCHAIN
+    ),
     "S0-3.1-stable-names": _stability("3.1", "A renamed tool raises schemaVersion.", TOOLCHAIN),
     "S0-3.1-alias": _stability("3.1", "An old name may stay available; it works and is marked deprecated."),
     "S0-3.2-tool-set": _stability("3.2", "The search server offers its six long-standing tool names.", SEARCH),
@@ -97,8 +104,14 @@ _STABILITY = {
     "S0-P2-3.1-own-group": _stability("part 2, 3.1", "A subprocess leads a process group of its own."),
     "S0-P2-3.2-ladder": _stability("part 2, 3.2", "TERM to the group, a bounded grace, then KILL to the group."),
     "S0-P2-3.3-already-gone": _stability("part 2, 3.3", "A process that ends in between is no error."),
-    "S0-P2-4.1-taskkill": _stability("part 2, 4.1", "On Windows the tree is ended with taskkill /T /F."),
+    "S0-P2-4.1-taskkill": _stability(
+        "part 2, 4.1", "The command that ends a tree on Windows is taskkill /T /F; it is not run on Windows here."
+    ),
+    "S0-P2-4.2-already-exited": _stability(
+        "part 2, 4.2", "A taskkill that fails because the process has ended is no error; proven with a stand-in."
+    ),
     "S0-P2-5-tree-test": _stability("part 2, 5", "After an abort parent and child end quickly."),
+    "S0-P2-5-exit-event": _stability("part 2, 5", "The end of an aborted parent is told to whoever waits for it."),
     "S0-P2-5-no-output-after-abort": _stability("part 2, 5", "Nothing is said by the tree after the abort."),
 }
 

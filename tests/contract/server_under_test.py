@@ -163,7 +163,7 @@ async def burst(reports: int, gate_name: str, ctx: Context) -> Text:
     for number in range(1, reports + 1):
         await ctx.progress(f"step {number}")
     await gate(gate_name).wait()
-    return Text(str(reports))
+    return Text(f"{reports} before {gate_name}")
 
 
 async def noise() -> Text:
@@ -221,9 +221,9 @@ def leave_thread(how: str) -> Text:
     raise EXITS[how]
 
 
-async def undecodable(name: str) -> Text:
+async def undecodable() -> Text:
     """Return the name of a file that is not UTF-8."""
-    return Text(name + os.fsdecode(b"\xff"))
+    return Text(os.fsdecode(b"name \xff"))
 
 
 def build(dialect: str = "poc", surface_version: str = "2.1.0") -> Server:

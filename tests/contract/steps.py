@@ -184,7 +184,7 @@ class FileHas(Step):
     def take(self, peer: Peer, run: Run) -> None:
         """A tool writes it."""
         path = Path(resolve(self.file, run))
-        _wait_until(lambda: path.exists() and len(path.read_text().splitlines()) >= self.lines, f"{path} is short")
+        wait_until(lambda: path.exists() and len(path.read_text().splitlines()) >= self.lines, f"{path} is short")
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ class Grows(Step):
         """By at least one byte."""
         path = Path(resolve(self.file, run))
         size = _size(path)
-        _wait_until(lambda: _size(path) > size, f"{path} does not grow")
+        wait_until(lambda: _size(path) > size, f"{path} does not grow")
 
 
 @dataclass(frozen=True)
@@ -227,7 +227,7 @@ class Gone(Step):
         """A zombie has ended too."""
         ids = [int(line) for line in Path(resolve(self.file, run)).read_text().split()]
         assert len(ids) == self.processes, ids
-        _wait_until(lambda: not any(map(_is_alive, ids)), f"still alive: {[pid for pid in ids if _is_alive(pid)]}")
+        wait_until(lambda: not any(map(_is_alive, ids)), f"still alive: {[pid for pid in ids if _is_alive(pid)]}")
 
 
 @dataclass(frozen=True)
@@ -238,7 +238,7 @@ class Logged(Step):
 
     def take(self, peer: Peer, run: Run) -> None:
         """Wait for it: records are written before the answer, but this step may follow no answer."""
-        _wait_until(
+        wait_until(
             lambda: any(mismatch(self.record, record, run) is None for record in _records(peer.state)),
             f"no record matches {self.record}",
         )
@@ -264,7 +264,7 @@ class StderrHas(Step):
 
     def take(self, peer: Peer, run: Run) -> None:
         """Wait for it."""
-        _wait_until(lambda: self.text in peer.stderr(), f"{self.text!r} is not in stderr")
+        wait_until(lambda: self.text in peer.stderr(), f"{self.text!r} is not in stderr")
 
 
 @dataclass(frozen=True)
@@ -282,7 +282,7 @@ class InputEnded(Step):
 
     def take(self, peer: Peer, run: Run) -> None:
         """It lets go of its end of the pipe then."""
-        _wait_until(lambda: not peer.is_read(), "the server still holds its input")
+        wait_until(lambda: not peer.is_read(), "the server still holds its input")
 
 
 @dataclass(frozen=True)
@@ -318,6 +318,14 @@ class Exits(Step):
         if self.progress is not None:
             Notified(self.progress, at_least=0).take(peer, run)
         assert not peer.messages, peer.messages
+
+
+def wait_until(reached: Callable[[], bool], problem: str) -> None:
+    """Wait for what nobody tells, with a bound."""
+    until = time.monotonic() + BOUND
+    while not reached():
+        assert time.monotonic() < until, problem
+        threading.Event().wait(POLL)
 
 
 def barrier(peer: Peer) -> None:
@@ -378,13 +386,6 @@ def _records(state: Path) -> Iterator[Any]:
     for file in state.rglob("*.jsonl*"):
         for line in file.read_text().splitlines():
             yield json.loads(line)
-
-
-def _wait_until(reached: Callable[[], bool], problem: str) -> None:
-    until = time.monotonic() + BOUND
-    while not reached():
-        assert time.monotonic() < until, problem
-        threading.Event().wait(POLL)
 
 
 def _encoded(value: Any) -> bytes:

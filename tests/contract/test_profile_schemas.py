@@ -22,7 +22,7 @@ from holdfast.present.profile import PROFILES, Profile
 from holdfast.settings import Settings
 from holdfast.testing.memory import RecordingLog
 from holdfast.worker.server import Server
-from holdfast.worker.session import Session
+from holdfast.worker.session import DirectOutlet, Session
 
 SCHEMAS = Path(__file__).parent / "schemas"
 DIALECTS = ("poc", "status", "launch")
@@ -92,7 +92,9 @@ def _open(profile: Profile, dialect: str) -> Dialogue:
         said.append(message)
         news.set()
 
-    session = Session(_server(dialect), settings, RecordingLog(), hear, legacy_framing=profile.legacy_framing)
+    log = RecordingLog()
+    outlet = DirectOutlet(log, hear)
+    session = Session(_server(dialect), settings, log, outlet, legacy_framing=profile.legacy_framing)
     dialogue = Dialogue(profile, session, said, news)
     if not profile.self_describing:
         dialogue.ask(initialize(0, profile.revision))

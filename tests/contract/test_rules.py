@@ -7,17 +7,19 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from tests.contract.server_under_test import build
 
 import holdfast
 from holdfast.contract.snapshot import snapshot, write_snapshot
-from holdfast.errors import CODES
+from holdfast.errors import CODES, UsageError
 from holdfast.present.dialects import OUTPUT_TAIL_BYTES, Dialect, failure
 from holdfast.process import run, spawn
-from holdfast.process.windows import taskkill_command
-from holdfast.settings import Settings
+from holdfast.process.windows import Job, WindowsProcess, taskkill_command
+from holdfast.settings import Settings, load_settings
+from holdfast.testing import connect
 from holdfast.vocabulary.faults import fault
 
 SOURCE = Path(holdfast.__file__).parent
@@ -82,6 +84,35 @@ def test_the_snapshot_holds_names_required_fields_and_versions_and_repeats_exact
         assert tool["inputSchema"]["type"] == "object"
         assert isinstance(tool["schemaVersion"], int)
     assert write_snapshot(build().surface) == write_snapshot(build().surface)
+
+
+@pytest.mark.requirement("S1-3.4-single-source")
+def test_one_constant_is_the_version_of_the_surface_everywhere() -> None:
+    server = build(surface_version="9.8.7")
+
+    async def scenario() -> tuple[Any, Any, Any]:
+        async with connect(server, revision=None) as client:
+            welcome = await client.handshake("2025-11-25")
+            listed = await client.request("tools/list")
+            refused = await client.call("refuse", code="NOT_FOUND")
+        return welcome["result"], listed["result"], refused.payload
+
+    welcome, listed, refused = asyncio.run(scenario())
+    published = {
+        welcome["capabilities"]["experimental"]["contract"]["schemaVersion"],
+        refused["_meta"]["schemaVersion"],
+        snapshot(server.surface)["schemaVersion"],
+        *(tool["_meta"]["io.holdfast/contract"]["surfaceVersion"] for tool in listed["tools"]),
+    }
+    assert published == {"9.8.7"}
+
+
+@pytest.mark.requirement("S1-6.3-legacy-selected")
+def test_legacy_framing_is_never_chosen_unless_it_is_named() -> None:
+    assert load_settings(environ={}).mcp_mode == "native"
+    assert load_settings(environ={"HOLDFAST_MCP_MODE": "legacy"}).mcp_mode == "legacy"
+    with pytest.raises(UsageError, match="HOLDFAST_MCP_MODE"):
+        load_settings(environ={"HOLDFAST_MCP_MODE": "content-length"})
 
 
 @pytest.mark.requirement("S1-6.10.1-queue-max")
@@ -165,6 +196,48 @@ def test_stopping_a_process_that_has_ended_is_no_error() -> None:
     asyncio.run(scenario())
 
 
+@pytest.mark.requirement("S0-P2-5-exit-event")
+def test_whoever_waits_for_an_aborted_parent_is_told_of_its_end() -> None:
+    async def scenario() -> None:
+        parent = await spawn(["sh", "-c", "sleep 600 & echo ready; wait"], stdout="pipe", grace=20.0)
+        waiting = asyncio.ensure_future(parent.wait())
+        assert parent.stdout is not None
+        await parent.stdout.readline()
+        assert not waiting.done()
+        stopped = await parent.stop()
+        assert await asyncio.wait_for(waiting, 20) == stopped
+        assert stopped.describe() == "ended by SIGTERM"
+
+    asyncio.run(scenario())
+
+
 @pytest.mark.requirement("S0-P2-4.1-taskkill")
-def test_on_windows_the_whole_tree_is_ended_by_force() -> None:
+def test_the_command_that_would_run_on_windows_ends_the_whole_tree_by_force() -> None:
     assert taskkill_command(4711) == ["taskkill", "/pid", "4711", "/T", "/F"]
+
+
+class NoJob:
+    """In place of a job object, which only Windows has."""
+
+    def close(self) -> None:
+        """There are no members."""
+
+
+@pytest.mark.requirement("S0-P2-4.2-already-exited")
+def test_a_taskkill_that_finds_the_process_ended_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in = tmp_path / "taskkill"  # what Windows' own answers when the process ends just before it looks
+    stand_in.write_text('#!/bin/sh\nkill -KILL "$2"\necho "ERROR: The process $2 not found." >&2\nexit 128\n')
+    stand_in.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+
+    async def scenario() -> None:
+        deaf = ["sh", "-c", "trap '' HUP; echo ready; exec sleep 600"]  # HUP is the number of CTRL_BREAK
+        process = await asyncio.create_subprocess_exec(*deaf, stdout=subprocess.PIPE)
+        assert process.stdout is not None
+        await process.stdout.readline()
+        outcome = await WindowsProcess(process, cast("Job", NoJob()), grace=0.05).stop()
+        assert (outcome.stopped, outcome.killed, outcome.survivors) == (True, True, ())
+
+    asyncio.run(scenario())

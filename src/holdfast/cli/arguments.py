@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from holdfast.cli.argument_list import follow
 from holdfast.errors import UsageError, WireError
 from holdfast.wire.codec import decode
 
@@ -131,7 +132,7 @@ def _item(text: str, kinds: set[str]) -> Any:
 
 
 def _listed_items(rule: Any, root: Mapping[str, Any]) -> Any:
-    part = _resolved(rule.get("$ref"), root) or rule
+    part = follow(rule.get("$ref"), root) or rule
     branches = [part, *_list(part.get("anyOf"))] if isinstance(part, dict) else []
     return next((branch["items"] for branch in branches if isinstance(branch, dict) and "items" in branch), None)
 
@@ -158,21 +159,12 @@ def _kinds(schema: Any, root: Mapping[str, Any]) -> set[str]:
         )
         for keyword in ("anyOf", "oneOf", "allOf"):
             pending += _list(part.get(keyword))
-        pending.append(_resolved(part.get("$ref"), root))
+        pending.append(follow(part.get("$ref"), root))
     return kinds
 
 
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
-
-
-def _resolved(reference: Any, root: Mapping[str, Any]) -> Any:
-    if not isinstance(reference, str) or not reference.startswith("#/"):
-        return None
-    found: Any = root
-    for part in reference[2:].split("/"):
-        found = found.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(found, dict) else None
-    return found
 
 
 def _name(value: Any) -> str:

@@ -12,7 +12,7 @@ from holdfast.cli.faults import describe_fault
 from holdfast.cli.groups import meant
 from holdfast.cli.options import Source
 from holdfast.cli.tool_list import takes_presentation
-from holdfast.client.peer import PeerError, PeerSilent
+from holdfast.client.peer import PeerError, PeerSilentError
 from holdfast.client.session import ClientSession
 from holdfast.errors import SessionError, UsageError
 from holdfast.present.bounds import ELLIPSIS
@@ -76,7 +76,7 @@ async def perform(
             )
         except PeerError as error:
             return error
-        except PeerSilent as error:
+        except PeerSilentError as error:
             raise SessionError(
                 f"gave up after {request.timeout:g} s (--timeout); the call was cancelled"
             ) from error

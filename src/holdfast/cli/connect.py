@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from holdfast.cli.faults import FaultWatch
 from holdfast.cli.options import Source
-from holdfast.client.peer import PeerEnded
+from holdfast.client.peer import PeerEndedError
 from holdfast.client.session import ClientSession
 from holdfast.client.transports import Link, MemoryTransport, ProcessTransport, Transport
 from holdfast.errors import ProcessError, UsageError
@@ -85,7 +85,7 @@ def _remedies(source: Source) -> Iterator[None]:
             message = f"{source.command[0]} is an address; only servers on stdio can be spoken to"
             raise UsageError(message, remedy="-- COMMAND ARGS...") from error
         raise
-    except PeerEnded as error:
+    except PeerEndedError as error:
         raise UsageError(str(error), remedy="run the command by itself to see why") from error
 
 

@@ -90,7 +90,7 @@ class ServerCommand(click.Command):
             ctx.meta[_COMMAND] = tuple(args[at + 1 :])
             args = args[:at]
         try:
-            return super().parse_args(ctx, args)
+            return super().parse_args(ctx, list(args))  # a list that the parser consumes
         except click.NoSuchOption as error:
             words = _as_argument(error.option_name, args)
             if error.possibilities or not words or self.name != "call":

@@ -1,9 +1,13 @@
 """A new server project: checked name, files from the templates beside this module, nothing overwritten."""
 
+import json
 import keyword
 import shlex
+import shutil
 import sys
+import sysconfig
 from dataclasses import dataclass
+from importlib.machinery import PathFinder
 from pathlib import Path
 from string import Template
 
@@ -13,7 +17,8 @@ from holdfast.version import __version__
 __all__ = ["Project", "write_project"]
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_RESERVED = frozenset({"holdfast", "test", "tests", "conftest"})
+# What the project imports, or what pytest finds by name, installed or not.
+_RESERVED = frozenset({"conftest", "holdfast", "pydantic", "pytest", "test", "tests"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +39,15 @@ def write_project(name: str, directory: Path) -> Project:
         f"{module}.py": "server.py",
         f"tests/test_{module}.py": "test_server.py",
     }
-    words = {"name": name, "module": module, "holdfast": __version__}
+    python, holdfast = _typed_commands()
+    words = {
+        "name": name,
+        "module": module,
+        "version": __version__,
+        "python": python,
+        "holdfast": holdfast,
+        "configuration": _client_configuration(name, directory.resolve() / f"{module}.py"),
+    }
     texts = {path: _filled(template, words) for path, template in files.items()}
     _claim(directory)
     for path, text in texts.items():
@@ -44,9 +57,10 @@ def write_project(name: str, directory: Path) -> Project:
             handle.write(text)
     steps = (
         f"cd {shlex.quote(str(directory))}",
-        f"holdfast call {module}.py lookup sku=A-1",
-        "python -m pytest",
-        f"holdfast serve {module}.py",
+        f"{holdfast} call {module}.py lookup sku=A-1",
+        f"{python} -m pip install pytest",
+        f"{python} -m pytest",
+        f"{holdfast} serve {module}.py",
     )
     return Project(directory, tuple(texts), steps)
 
@@ -56,9 +70,41 @@ def _module_name(name: str) -> str:
     remedy = "use letters, digits, - and _, such as stock-room"
     if not module.isidentifier() or not module.isascii() or module.startswith("_"):
         raise UsageError(f"{name!r} cannot name a project", remedy=remedy)
-    if keyword.iskeyword(module) or module in _RESERVED or module in sys.stdlib_module_names:
+    if keyword.iskeyword(module) or module in _RESERVED or _is_installed(module):
         raise UsageError(f"{name!r} is the name of something else in Python", remedy=f"add a word: {name}-server")
     return module
+
+
+def _is_installed(module: str) -> bool:
+    """Whether `import` finds something else under this name, which the project would hide from itself."""
+    here = Path.cwd()
+    elsewhere = [place for place in sys.path if place and Path(place) != here]
+    return module in sys.stdlib_module_names or PathFinder.find_spec(module, elsewhere) is not None
+
+
+def _typed_commands() -> tuple[str, str]:
+    """How to type the running Python and this program: in short where the shell finds the same ones."""
+    script = _script()
+    found_python, found_script = shutil.which("python"), shutil.which("holdfast")
+    is_ours = found_python is not None and Path(found_python).parent == Path(sys.executable).parent
+    python = "python" if is_ours else shlex.quote(sys.executable)
+    is_ours = found_script is not None and Path(found_script) == script
+    return python, "holdfast" if is_ours else f"{python} -m holdfast"
+
+
+def _script() -> Path | None:
+    """The installed command `holdfast` of the running Python, where it has one."""
+    found = shutil.which("holdfast", path=sysconfig.get_path("scripts"))
+    return Path(found) if found else None
+
+
+def _client_configuration(name: str, file: Path) -> str:
+    """The entry of an MCP client, which starts servers in a directory and with a PATH of its own."""
+    script = _script()
+    command = [str(script)] if script else [sys.executable, "-m", "holdfast"]
+    entry = {"command": command[0], "args": [*command[1:], "serve", str(file)]}
+    document = json.dumps({"mcpServers": {name: entry}}, indent=2, ensure_ascii=False)
+    return "\n".join("    " + line for line in document.splitlines())
 
 
 def _claim(directory: Path) -> None:

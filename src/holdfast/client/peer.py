@@ -6,7 +6,15 @@ from typing import Any
 from holdfast.errors import SessionError
 from holdfast.present.profile import META_SERVER_INFO
 
-__all__ = ["PeerEnded", "PeerError", "PeerInfo", "PeerLost", "PeerSilent", "checked_tools", "introduced"]
+__all__ = [
+    "PeerEndedError",
+    "PeerError",
+    "PeerInfo",
+    "PeerLostError",
+    "PeerSilentError",
+    "checked_tools",
+    "introduced",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +59,11 @@ class PeerError(SessionError):
         ]
 
 
-class PeerLost(SessionError):
+class PeerLostError(SessionError):
     """There is no server any more, or never was one, at the other end."""
 
 
-class PeerEnded(PeerLost):
+class PeerEndedError(PeerLostError):
     """The program that was the server ended; `last_words` is the last line of its stderr."""
 
     def __init__(self, reason: str, last_words: str = "") -> None:
@@ -63,12 +71,12 @@ class PeerEnded(PeerLost):
         self.reason = reason
         self.last_words = last_words
 
-    def before_answering(self, method: str) -> "PeerEnded":
+    def before_answering(self, method: str) -> "PeerEndedError":
         """The same end, for whoever waited for the answer to this request."""
-        return PeerEnded(f"{self.reason} before it answered {method}", self.last_words)
+        return PeerEndedError(f"{self.reason} before it answered {method}", self.last_words)
 
 
-class PeerSilent(SessionError):
+class PeerSilentError(SessionError):
     """The server did not answer in time; the request was cancelled."""
 
 

@@ -13,11 +13,11 @@ from typing import Any, Self
 
 from holdfast.client.noise import Noise
 from holdfast.client.peer import (
-    PeerEnded,
+    PeerEndedError,
     PeerError,
     PeerInfo,
-    PeerLost,
-    PeerSilent,
+    PeerLostError,
+    PeerSilentError,
     checked_tools,
     introduced,
 )
@@ -65,7 +65,7 @@ class ClientSession:
         self._numbers = itertools.count(1)
         self._waiting: dict[RequestId, asyncio.Future[Any]] = {}
         self._progress: dict[RequestId, OnProgress] = {}
-        self._lost: PeerLost | None = None
+        self._lost: PeerLostError | None = None
         self._meta: dict[str, Any] = {}  # what each request carries where there is no handshake
         self.noise = Noise()
         self.peer = PeerInfo()
@@ -159,8 +159,8 @@ class ClientSession:
                 result = await future
         except TimeoutError:
             self.cancel(number, "timed out")
-            raise PeerSilent(f"the server did not answer {method} within {seconds:g} s") from None
-        except PeerEnded as end:
+            raise PeerSilentError(f"the server did not answer {method} within {seconds:g} s") from None
+        except PeerEndedError as end:
             raise end.before_answering(method) from None
         except asyncio.CancelledError:
             self.cancel(number, "the caller gave up")
@@ -183,7 +183,7 @@ class ClientSession:
     async def close(self) -> None:
         """End the session, and the server if it was started for it."""
         await self._transport.close()
-        self._lose(PeerLost("the session is closed"))
+        self._lose(PeerLostError("the session is closed"))
 
     # --- opening ---------------------------------------------------------------------------------------------
 
@@ -229,9 +229,9 @@ class ClientSession:
             self._receive_response(message)
         elif isinstance(message, Notification):
             self._receive_notification(message)
-        elif isinstance(message, Request) and message.method == "initialize":
-            self._lose(PeerLost("the command echoes what it is sent; it is no MCP server"))
-        elif isinstance(message, Request):
+        elif message.method == "initialize":  # which only a client asks for
+            self._lose(PeerLostError("the command echoes what it is sent; it is no MCP server"))
+        else:
             self._transport.send(_polite_answer(message))
 
     def _receive_response(self, response: Response) -> None:
@@ -262,12 +262,12 @@ class ClientSession:
         if not self.peer.revision and _LEGACY_HEADER.fullmatch(frame):
             self.noise.is_told = True
             reason = "the server uses Content-Length framing (legacy), which this client does not speak"
-            self._lose(PeerLost(reason))
+            self._lose(PeerLostError(reason))
         elif self.noise.is_too_much:
             self.noise.is_told = True
-            self._lose(PeerLost(f"the server does not speak MCP on its stdout; {self.noise.describe()}"))
+            self._lose(PeerLostError(f"the server does not speak MCP on its stdout; {self.noise.describe()}"))
 
-    def _lose(self, cause: PeerLost) -> None:
+    def _lose(self, cause: PeerLostError) -> None:
         if self._lost is None:
             self._lost = cause
             self._fail_all(cause)

@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from holdfast.client.peer import PeerEnded, PeerLost
+from holdfast.client.peer import PeerEndedError, PeerLostError
 from holdfast.errors import SessionError
 from holdfast.process import Outcome, Process, spawn
 from holdfast.wire.codec import encode
@@ -28,7 +28,7 @@ class Receiver(NamedTuple):
     """Where a transport delivers: frames in order, then at most once why there will be no more."""
 
     on_frame: Callable[[Frame], None]
-    on_lost: Callable[[PeerLost], None]
+    on_lost: Callable[[PeerLostError], None]
 
 
 class Transport(Protocol):
@@ -122,15 +122,15 @@ class ProcessTransport:
         if not self._closing:
             receiver.on_lost(await self._cause_of_end(process, stderr))
 
-    async def _cause_of_end(self, process: Process, stderr: asyncio.Task[None]) -> PeerLost:
+    async def _cause_of_end(self, process: Process, stderr: asyncio.Task[None]) -> PeerLostError:
         try:
             async with asyncio.timeout(EXIT_PATIENCE):
                 outcome = await process.wait()
         except TimeoutError:
-            return PeerLost("the server closed its stdout but goes on running")
+            return PeerLostError("the server closed its stdout but goes on running")
         await asyncio.wait([stderr], timeout=STDERR_PATIENCE)
         last = next((line for line in reversed(self._tail) if line.strip()), "")
-        return PeerEnded(f"the server ended ({outcome.describe()})", last.strip())
+        return PeerEndedError(f"the server ended ({outcome.describe()})", last.strip())
 
     async def _read_stderr(self, process: Process) -> None:
         assert process.stderr is not None

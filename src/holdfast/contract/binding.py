@@ -18,6 +18,10 @@ __all__ = ["ArgumentsRejected", "OutputRejected", "argument_binder", "dump_nothi
 
 _FORMAT_ERRORS = re.compile(r"(date|time|uuid|url|ip_|decimal|timezone)")
 _REASONS_SHOWN = 8
+_NOT_UNICODE = "text that is not valid Unicode: it holds half of a surrogate pair"
+# orjson writes NaN and infinities as null. pydantic puts U+FFFD for a surrogate in the key of a map, which may make
+# one key of two; its first byte is enough to look for, and the fastest.
+_REPLACED = b"\xef"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -53,10 +57,15 @@ def argument_binder(adapter: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
     return bind
 
 
-def value_dumper(adapter: Any, *, may_hold_floats: bool, may_hold_text: bool) -> Callable[[Any], Any]:
-    """A function from a returned value to the JSON value that it is published as."""
+def value_dumper(
+    adapter: Any, *, may_hold_floats: bool, may_hold_text: bool, may_hold_maps: bool
+) -> Callable[[Any], Any]:
+    """A function from a returned value to the JSON value that it is published as.
+
+    What JSON cannot say is refused, and looked for only where the type may hold it.
+    """
     serialize = adapter.serializer.to_python
-    may_be_unsayable = may_hold_floats or may_hold_text
+    may_be_unsayable = may_hold_floats or may_hold_text or may_hold_maps
 
     def dump(value: Any) -> Any:
         try:
@@ -64,23 +73,24 @@ def value_dumper(adapter: Any, *, may_hold_floats: bool, may_hold_text: bool) ->
         except (ValueError, RecursionError) as error:  # pydantic's own errors are ValueErrors
             raise OutputRejected(_reasons(error)) from error
         if may_be_unsayable:
-            _check_sayable(payload, may_hold_floats)
+            written = _written(payload)
+            if may_hold_floats and b"null" in written and not is_finite(payload):
+                raise OutputRejected(["a number is not finite; JSON has no NaN and no infinity"])
+            if may_hold_maps and _REPLACED in written and not _is_unicode(serialize(value)):
+                raise OutputRejected([_NOT_UNICODE])
         return payload
 
     return dump
 
 
-def _check_sayable(payload: Any, may_hold_floats: bool) -> None:
-    """Refuse what JSON has no form for. Writing it once is many times faster than looking at each value."""
+def _written(payload: Any) -> bytes:
+    """The payload as JSON text: many times faster to make, and to search, than each value is to look at."""
     try:
-        written = orjson.dumps(payload)
-    except TypeError:  # also raised for integers beyond 64 bits, which are sayable
+        return orjson.dumps(payload)
+    except TypeError:  # a lone surrogate; or an integer beyond 64 bits, which is no fault
         if not _is_unicode(payload):
-            raise OutputRejected(["text that is not valid Unicode: it holds half of a surrogate pair"]) from None
-        written = b"null"
-    # orjson writes NaN and infinities as null.
-    if may_hold_floats and b"null" in written and not is_finite(payload):
-        raise OutputRejected(["a number is not finite; JSON has no NaN and no infinity"])
+            raise OutputRejected([_NOT_UNICODE]) from None
+    return b"null" + _REPLACED  # it may hold either
 
 
 def dump_nothing(value: Any) -> dict[str, Any]:
@@ -152,6 +162,6 @@ def _is_unicode(value: Any) -> bool:
         return _SURROGATE.search(value) is None
     if type(value) is dict:
         return all(map(_is_unicode, value)) and all(map(_is_unicode, value.values()))
-    if type(value) is list:
+    if isinstance(value, (list, tuple)):
         return all(map(_is_unicode, value))
     return True

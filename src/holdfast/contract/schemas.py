@@ -69,7 +69,10 @@ def output_side(tool: str, returns: Any, reserved_keys: frozenset[str]) -> Outpu
     for root in _branches(schema, schema):
         _check_reserved(tool, root, reserved_keys)
     dump = value_dumper(
-        adapter, may_hold_floats=_any_part(schema, _is_float), may_hold_text=_any_part(schema, _is_text)
+        adapter,
+        may_hold_floats=_any_part(schema, lambda part: part.get("type") == "number"),
+        may_hold_text=_any_part(schema, lambda part: part.get("type") == "string"),
+        may_hold_maps=_any_part(schema, lambda part: part.get("type") == "object" and "properties" not in part),
     )
     return OutputSide(schema, dump)
 
@@ -179,13 +182,3 @@ def _any_part(schema: dict[str, Any], is_such: Callable[[dict[str, Any]], bool])
 
     map_subschemas(schema, look)
     return any(found)
-
-
-def _is_float(part: dict[str, Any]) -> bool:
-    """Whether it may be NaN or infinity, which JSON does not have."""
-    return part.get("type") == "number"
-
-
-def _is_text(part: dict[str, Any]) -> bool:
-    """Whether it may be text, or have keys that are data, and so hold what is not valid Unicode."""
-    return part.get("type") == "string" or (part.get("type") == "object" and "properties" not in part)

@@ -11,6 +11,7 @@ from holdfast.present.profile import META_CAPABILITIES, META_REVISION, MODERN
 from holdfast.vocabulary.events import Event
 from holdfast.wire.codec import decode
 from holdfast.wire.envelope import notification_message, request_message
+from holdfast.worker.answer import META_ERROR
 
 __all__ = ["CallResult", "ScriptedClient"]
 
@@ -45,16 +46,29 @@ class CallResult:
         return self.error is not None or bool(self.message["result"].get("isError"))
 
     @property
+    def code(self) -> str | None:
+        """The error code that the call ended with; None for a success."""
+        if self.error is not None:
+            return str(self.error["data"]["code"])
+        told = self.message["result"].get("_meta", {}).get(META_ERROR)
+        return str(told["code"]) if told else None
+
+    @property
     def text(self) -> str:
-        """The text of the result."""
-        text: str = self.message["result"]["content"][0]["text"]
+        """The text of the result, or the message of the JSON-RPC error."""
+        text: str = self.error["message"] if self.error else self.message["result"]["content"][0]["text"]
         return text
 
     @property
     def payload(self) -> Any:
-        """The structured content, or the text read as JSON."""
-        result = self.message["result"]
-        return result["structuredContent"] if "structuredContent" in result else decode(self.text.encode())
+        """The structured content, or the text read as JSON; an AssertionError when there is neither."""
+        result = self.message.get("result", {})
+        if "structuredContent" in result:
+            return result["structuredContent"]
+        try:
+            return decode(self.text.encode())
+        except WireError:
+            raise AssertionError(f"the call has no payload; it ended with: {self.text}") from None
 
 
 class ScriptedClient:
@@ -142,18 +156,23 @@ class ScriptedClient:
         def matches(message: Any) -> bool:
             return "method" not in message and message["id"] == request_id
 
-        return await self.wait_for(matches)
+        return await self.wait_for(matches, what=f"an answer to request {request_id!r}")
 
-    async def wait_for(self, wanted: Callable[[Any], bool], bound: float = BOUND) -> dict[str, Any]:
-        """The first message, past or to come, that is wanted."""
-        async with asyncio.timeout(bound):
-            while True:
-                for message in self.messages:
-                    if wanted(message):
-                        found: dict[str, Any] = message
-                        return found
-                self._news.clear()
-                await self._news.wait()
+    async def wait_for(
+        self, wanted: Callable[[Any], bool], bound: float = BOUND, what: str = "the message"
+    ) -> dict[str, Any]:
+        """The first message, past or to come, that is wanted; an AssertionError when it does not come in time."""
+        try:
+            async with asyncio.timeout(bound):
+                while True:
+                    for message in self.messages:
+                        if wanted(message):
+                            found: dict[str, Any] = message
+                            return found
+                    self._news.clear()
+                    await self._news.wait()
+        except TimeoutError:
+            raise AssertionError(f"{what} did not come within {bound:g} s") from None
 
     def progress_of(self, token: int | str) -> list[dict[str, Any]]:
         """The progress notices with this token, so far."""

@@ -141,6 +141,16 @@ class SyncContext:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     @property
+    def tool(self) -> str:
+        """The name of the tool."""
+        return self._inner.tool
+
+    @property
+    def request_id(self) -> RequestId:
+        """The id that the client gave the call."""
+        return self._inner.request_id
+
+    @property
     def call_id(self) -> str:
         """The id of this call in the event log."""
         return self._inner.call_id
@@ -155,15 +165,35 @@ class SyncContext:
         if self._inner.stopped:
             raise StopWork
 
-    def progress(self, message: str, **fields: Any) -> None:
+    def progress(
+        self,
+        message: str,
+        *,
+        progress: float | None = None,
+        total: float | None = None,
+        stream: str = "info",
+        phase: str = "progress",
+    ) -> None:
         """Tell the caller how far the work is; see `Context.progress`."""
         self.check()
-        self._wait_for(self._inner.progress(message, **fields))
+        self._wait_for(self._inner.progress(message, progress=progress, total=total, stream=stream, phase=phase))
 
-    def run(self, argv: Sequence[str], **options: Any) -> "Completed":
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str | Path | None = None,
+        env: Mapping[str, str] | None = None,
+        stdin: bytes | None = None,
+        timeout: float | None = None,
+        check: bool = False,
+        phase: str = "progress",
+    ) -> "Completed":
         """Run a program that dies with the call; see `Context.run`."""
         self.check()
-        completed: Completed = self._wait_for(self._inner.run(argv, **options))
+        completed: Completed = self._wait_for(
+            self._inner.run(argv, cwd=cwd, env=env, stdin=stdin, timeout=timeout, check=check, phase=phase)
+        )
         return completed
 
     def interrupt(self) -> None:

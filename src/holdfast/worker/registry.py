@@ -27,13 +27,19 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Registry:
-    """A name, a version, and the tools registered with `@server.tool(...)`: everything of a server but its run."""
+    """A name, a version, and the tools registered with `@server.tool(...)`: everything of a server but its run.
+
+    `surface_version` is the SemVer of all its contracts together; `dialect` the form of its envelopes ("status",
+    "poc" or "launch"); `render` the default form of result texts; `protocol` whether handshakes are negotiated or
+    pinned to 2024-11-05; `output_schema="off"` publishes none, and results are text alone; `presentation` says
+    where callers choose the form: "arguments" (`render`, `detail`) or "meta"; `capabilities` is published as is.
+    """
 
     def __init__(
         self,
         name: str,
         *,
-        version: str,
+        version: str | None = None,
         surface_version: str = "1.0.0",
         dialect: str = "status",
         instructions: str = "",
@@ -50,6 +56,10 @@ class Registry:
         _check_word("presentation", presentation, ["arguments", "meta"])
         if not name:
             raise ContractError("a server needs a name", remedy='Server("inventory", version="1.0.0")')
+        if version is None:
+            raise ContractError(
+                f"server {name!r} has no version", remedy=f'write Server("{name}", version="1.0.0")'
+            )
         self.name = name
         self.version = semver(version)
         self._surface_version = semver(surface_version)
@@ -69,6 +79,8 @@ class Registry:
 
     def tool(
         self,
+        _bare: object = None,
+        /,
         *,
         name: str | None = None,
         title: str | None = None,
@@ -95,7 +107,31 @@ class Registry:
         Example:
             @server.tool(effect=effect.replay_safe(), errors=("NOT_FOUND",))
             async def lookup(sku: str) -> StockItem: ...
+
+        Args:
+            name: The name on the wire; the function's own by default.
+            title: A short name for people.
+            description: What the tool does; the docstring by default.
+            version: SemVer of this tool.
+            schema_version: Whole number that rises with every change of its schemas.
+            effect: What repeating a call would do: `effect.replay_safe()`, `.deduplicated("/arguments/key")`,
+                `.probe_required("tool")` or `.at_most_once()`, which is also what nothing declared means.
+            session_state: Whether the tool keeps state in the process between calls.
+            timeout: Seconds that a call may take; 0 for no limit, None for the server's default.
+            errors: The codes that the tool may end with: known ones as text, others as `ErrorSpec`.
+            security: What the tool may read, write, run or reach, in words.
+            examples: Arguments of good calls; checked against the input schema.
+            output_example: A result; checked against the output schema.
+            deprecated: Since when it should not be used, and what to use instead.
+            aliases: Older names under which it can still be called.
+            normalize: Spellings of arguments that are accepted besides the declared ones (`holdfast.normalize`).
+            reserved: Arguments that are refused when set, kept for later.
+            read_only: The tool changes nothing; clients need not ask before they call it.
+            isolate: Run every call in a child process, which may crash or be killed.
+            porcelain: Renders the payload as text: `(payload, presentation) -> str | Porcelain`.
         """
+        if _bare is not None:
+            raise ContractError("@server.tool is used without parentheses", remedy="write @server.tool()")
 
         def register(function: Function) -> Function:
             derived = derive_tool(

@@ -54,7 +54,12 @@ STRANGE: dict[str, Any] = {
 
 def make_server() -> Server:
     server = Server("faulty", version="1.0.0", dialect="poc", render="json", presentation="meta")
+    add_failing_tools(server)
+    add_threads_and_programs(server)
+    return server
 
+
+def add_failing_tools(server: Server) -> None:
     @server.tool(errors=("NOT_FOUND", ErrorSpec("OUT_OF_STOCK", "None left.", "Order more.", retryable=True)))
     async def fail(code: str) -> Answer:
         """Fail with a code."""
@@ -93,6 +98,13 @@ def make_server() -> Server:
         return text
 
     @server.tool()
+    async def lie() -> Answer:
+        """Return what the contract does not allow."""
+        return "text"  # type: ignore[return-value]
+
+
+def add_threads_and_programs(server: Server) -> None:
+    @server.tool()
     async def leave(ctx: Context) -> Answer:
         """Leave a program running behind."""
         LEFT.append(asyncio.create_task(ctx.run(["sleep", "1000"])))
@@ -103,11 +115,6 @@ def make_server() -> Server:
     def exit_in_thread() -> Answer:
         """Leave the hard way, in a thread."""
         raise SystemExit(3)
-
-    @server.tool()
-    async def lie() -> Answer:
-        """Return what the contract does not allow."""
-        return "text"  # type: ignore[return-value]
 
     @server.tool()
     def add(first: int, second: int) -> Answer:
@@ -134,8 +141,6 @@ def make_server() -> Server:
     def run_from_thread(ctx: SyncContext, seconds: int) -> Answer:
         """Run a program from a thread."""
         return Answer(ctx.run(["sleep", str(seconds)]).returncode or 0)
-
-    return server
 
 
 async def outcome_of(tool: str, **arguments: Any) -> tuple[dict[str, Any], list[FaultRecorded]]:
@@ -185,9 +190,8 @@ def test_a_large_result_is_refused_also_where_its_text_is_short() -> None:
 def test_a_validator_that_breaks_is_answered_for() -> None:
     async def test() -> tuple[Any, Any]:
         async with connect(make_server(), settings=QUIET) as client:
-            return (await client.call("check", text="x")).error, (
-                await client.call("add", first=1, second=1)
-            ).payload
+            refused = await client.call("check", text="x")
+            return refused.error, (await client.call("add", first=1, second=1)).payload
 
     error, payload = asyncio.run(test())
     assert error["code"] == -32603

@@ -182,7 +182,11 @@ def test_a_thread_that_does_not_end_does_not_keep_the_server(server: Path, envir
 def test_one_socket_may_be_input_and_output(server: Path, environ: dict[str, str]) -> None:
     ours, theirs = socket.socketpair()
     process = subprocess.Popen(
-        [sys.executable, str(server)], stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL, env=environ
+        [sys.executable, str(server)],
+        stdin=theirs.fileno(),
+        stdout=theirs.fileno(),
+        stderr=subprocess.DEVNULL,
+        env=environ,
     )
     theirs.close()
     with ours, ours.makefile("rb") as answers:

@@ -4,6 +4,9 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
+from holdfast.errors import ContractError
 from holdfast.present.profile import META_CAPABILITIES, META_REVISION
 from holdfast.settings import Settings
 from holdfast.testing import RecordingLog, connect
@@ -84,3 +87,18 @@ def test_a_revision_that_is_no_text_is_a_bad_parameter_not_an_unsupported_revisi
             assert answer["error"]["code"] == -32602
 
     asyncio.run(test())
+
+
+def test_a_decorator_without_parentheses_is_refused_with_what_to_write() -> None:
+    server = Server("bare", version="1.0.0")
+
+    with pytest.raises(ContractError, match=r"write @server.tool\(\)"):
+
+        @server.tool
+        async def hang() -> None:
+            """Never get here."""
+
+
+def test_a_server_without_a_version_is_refused_with_what_to_write() -> None:
+    with pytest.raises(ContractError, match=r'version="1\.0\.0"'):
+        Server("versionless")

@@ -1,0 +1,105 @@
+"""The test kit itself: what it tells when a promise does not hold, and what its faults do."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from holdfast.errors import ToolError
+from holdfast.settings import Settings
+from holdfast.testing import FaultPlan, MockClock, ScriptedClient, assert_tool_contract, connect
+from holdfast.vocabulary import effects as effect
+from holdfast.worker.server import Server
+
+QUIET = replace(Settings(), event_log=False)
+
+
+class Item(BaseModel):
+    """One article."""
+
+    sku: str
+
+
+def make_server(*, honest: bool = True) -> Server:
+    server = Server("kit", version="1.0.0")
+
+    @server.tool(effect=effect.replay_safe(), errors=("NOT_FOUND",), examples=({"sku": "A"}, {"sku": "none"}))
+    async def lookup(sku: str) -> Item:
+        """Find one article."""
+        if sku == "none":
+            raise ToolError("NOT_FOUND" if honest else "FORBIDDEN", "no such article")
+        return Item(sku=sku)
+
+    return server
+
+
+def talk(conversation: Any, **options: Any) -> Any:
+    async def main() -> Any:
+        async with connect(make_server(), settings=QUIET, **options) as client:
+            return await conversation(client)
+
+    return asyncio.run(main())
+
+
+def test_a_server_that_keeps_its_promises_passes() -> None:
+    asyncio.run(assert_tool_contract(make_server()))
+
+
+def test_a_tool_that_ends_with_another_code_than_declared_is_named() -> None:
+    with pytest.raises(AssertionError, match=r"lookup.*INTERNAL"):
+        asyncio.run(assert_tool_contract(make_server(honest=False)))
+
+
+def test_a_result_knows_its_payload_code_and_text() -> None:
+    async def conversation(client: ScriptedClient) -> None:
+        good, bad, unknown = await client.call("lookup", sku="A"), await client.call("lookup", sku="none"), None
+        unknown = await client.call("nothing")
+
+        assert (good.payload, good.code) == ({"status": "success", "sku": "A"}, None)
+        assert (bad.code, bad.is_error) == ("NOT_FOUND", True)
+        assert (unknown.code, unknown.text) == ("NOT_FOUND", "unknown tool 'nothing'")
+        with pytest.raises(AssertionError, match="no such article"):
+            _ = bad.payload
+
+    talk(conversation)
+
+
+def test_the_messages_and_bytes_of_a_plan_count_from_after_the_handshake() -> None:
+    async def conversation(client: ScriptedClient) -> None:
+        dropped = client.start_call("lookup", {"sku": "A"})
+        assert (await client.call("lookup", sku="B")).code is None
+        with pytest.raises(AssertionError, match=f"request {dropped} did not come"):
+            await client.wait_for(lambda message: message.get("id") == dropped, 0.05, f"request {dropped}")
+
+    talk(conversation, plan=FaultPlan(drop=frozenset({0}), split_every=3))
+
+
+def test_a_pipe_that_is_cut_ends_the_input_in_the_middle_of_a_message() -> None:
+    async def conversation(client: ScriptedClient) -> None:
+        client.start_call("lookup", {"sku": "A"})
+        answer = await client.answer_to(None)
+
+        assert answer["error"]["code"] in {-32600, -32700}
+
+    talk(conversation, plan=FaultPlan(cut_after=20))
+
+
+def test_garbage_in_front_of_a_message_is_answered_and_the_message_too() -> None:
+    async def conversation(client: ScriptedClient) -> None:
+        answer = await client.call("lookup", sku="A")
+
+        assert answer.code is None
+        assert (await client.answer_to(None))["error"]["code"] == -32700
+
+    talk(conversation, plan=FaultPlan(garbage={0: b"not json\n"}, duplicate=frozenset({1})))
+
+
+def test_the_mock_clock_jumps_over_what_everybody_waits_for() -> None:
+    async def main() -> float:
+        await clock.advance(3600)
+        return asyncio.get_running_loop().time()
+
+    clock = MockClock()
+    assert clock.run(main()) == 3600
