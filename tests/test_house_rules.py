@@ -5,6 +5,7 @@ A limit that only warns is no limit. What these tests refuse is refused in the s
 
 import ast
 import importlib
+import importlib.util
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -84,6 +85,22 @@ def test_all_lists_the_public_names_of_the_module_and_they_exist(path: Path) -> 
     for name in listed or ():
         assert hasattr(module, name), name
     assert len(set(listed or ())) == len(listed or ())
+    defined = [
+        node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    # The functions of a command group are reached through the group.
+    hidden = [name for name in defined if not name.startswith("_") and name not in (listed or ())]
+    assert not hidden or path.parent.name == "cli", hidden
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=names(SOURCES))
+def test_rooms_take_from_each_other_only_what_is_listed(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("holdfast."):
+            module = importlib.import_module(node.module or "")
+            for alias in node.names:
+                is_module = hasattr(module, "__path__") and importlib.util.find_spec(f"{node.module}.{alias.name}")
+                assert is_module or alias.name in module.__all__, f"{node.module}.{alias.name}"
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=names(SOURCES))

@@ -1,13 +1,21 @@
-"""The command line as people use it: a process of its own, in a directory of its own."""
+"""The command line as people use it, in a directory of its own.
 
+`cli` runs it in this process, which is fast; `program` in one of its own, where the process is the point.
+"""
+
+import contextlib
+import importlib
+import io
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from holdfast.cli.app import main
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -67,8 +75,50 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def cli(tmp_path: Path, environment: dict[str, str]) -> Cli:
-    """Run `holdfast` with these arguments to its end, in `tmp_path`."""
+def cli(
+    tmp_path: Path,
+    environment: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> Cli:
+    """Run `holdfast` with these arguments in this process; what it printed is returned, what it imported forgotten."""
+
+    def run(*arguments: str, env: dict[str, str] | None = None, cwd: Path = tmp_path, input: str = "") -> Any:  # noqa: A002
+        with monkeypatch.context() as patch, forgotten_modules(tmp_path):
+            for name in [name for name in os.environ if name.startswith("HOLDFAST")]:
+                patch.delenv(name)
+            for name, value in {**environment, **(env or {})}.items():
+                patch.setenv(name, value)
+            patch.chdir(cwd)
+            patch.setattr(sys, "path", list(sys.path))
+            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(input.encode())))
+            capfd.readouterr()
+            # Streams on the real descriptors, as in a process of its own.
+            with open(1, "w", closefd=False) as stdout, open(2, "w", closefd=False, buffering=1) as stderr:
+                patch.setattr(sys, "stdout", stdout)
+                patch.setattr(sys, "stderr", stderr)
+                code = main(list(arguments))
+        printed = capfd.readouterr()
+        return subprocess.CompletedProcess(arguments, code, printed.out, printed.err)
+
+    return run
+
+
+@contextlib.contextmanager
+def forgotten_modules(place: Path) -> Iterator[None]:
+    before = set(sys.modules)
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        for name in set(sys.modules) - before:
+            if str(getattr(sys.modules[name], "__file__", "")).startswith(str(place)):
+                del sys.modules[name]
+
+
+@pytest.fixture
+def program(tmp_path: Path, environment: dict[str, str]) -> Cli:
+    """Run `holdfast` with these arguments to its end in a process of its own, in `tmp_path`."""
 
     def run(*arguments: str, **options: Any) -> "subprocess.CompletedProcess[str]":
         options.setdefault("cwd", tmp_path)

@@ -1,6 +1,6 @@
 """A small MCP server on the bare standard library, as strangers write them; its first argument is its temper.
 
-good, noisy, flood, huge, dies, dies-in-call, silent, silent-call, refuses, modern, paged, endless, asks, stubborn,
+good, noisy, legacy, flood, huge, dies, dies-in-call, silent, silent-call, refuses, modern, paged, endless, asks, stubborn,
 odd
 """
 
@@ -103,7 +103,7 @@ def make_noise() -> None:
 
 def main() -> None:
     if TEMPER == "dies":
-        print("Traceback: no module named nothing", file=sys.stderr, flush=True)
+        print("no module", file=sys.stderr, flush=True)
         sys.exit(1)
     if TEMPER == "stubborn":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -118,6 +118,11 @@ def main() -> None:
             continue
         make_noise()
         reply = answer(message)
+        if TEMPER == "legacy":
+            body = json.dumps({"jsonrpc": "2.0", "id": message["id"], **(reply or {})})
+            sys.stdout.write(f"Content-Length: {len(body)}\r\n\r\n{body}")
+            sys.stdout.flush()
+            continue
         if reply is not None:
             send({"id": message["id"], **reply})
     while TEMPER == "stubborn":

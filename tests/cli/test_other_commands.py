@@ -71,7 +71,7 @@ def test_an_unknown_command_is_one_line_a_remedy_and_exit_2(cli: Cli) -> None:
     done = cli("fly")
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "holdfast: No such command 'fly'.\n  try: holdfast --help\n"
+    assert done.stderr == "holdfast: there is no command 'fly'\n  try: holdfast --help\n"
 
 
 @pytest.mark.parametrize("switch", [{"env": {"HOLDFAST_DEBUG": "1"}}, {}])
@@ -147,9 +147,9 @@ def test_tools_of_a_foreign_server_are_listed_from_all_pages(cli: Cli) -> None:
     assert "not declared (hints: read-only)" in done.stdout
 
 
-def test_our_own_server_is_listed_the_same_through_a_process(cli: Cli, shop: Path) -> None:
-    here = cli("tools", "--json", "shop.py")
-    there = cli("tools", "--json", "--", sys.executable, "-m", "holdfast", "serve", "shop.py")
+def test_our_own_server_is_listed_the_same_through_a_process(program: Cli, shop: Path) -> None:
+    here = program("tools", "--json", "shop.py")
+    there = program("tools", "--json", "--", sys.executable, "-m", "holdfast", "serve", "shop.py")
 
     assert here.stdout == there.stdout
 
@@ -157,13 +157,13 @@ def test_our_own_server_is_listed_the_same_through_a_process(cli: Cli, shop: Pat
 # --- serve ----------------------------------------------------------------------------------------------------
 
 
-def test_serve_answers_and_keeps_every_print_off_the_protocol(cli: Cli, shop: Path) -> None:
+def test_serve_answers_and_keeps_every_print_off_the_protocol(program: Cli, shop: Path) -> None:
     messages = [
         HANDSHAKE,
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         call_message(2, "lookup", sku="A"),
     ]
-    done = cli("serve", "shop.py", "--standalone", input="".join(json.dumps(item) + "\n" for item in messages))
+    done = program("serve", "shop.py", "--standalone", input="".join(json.dumps(item) + "\n" for item in messages))
     answers = [json.loads(line) for line in done.stdout.splitlines()]
 
     assert done.returncode == 0, done.stderr
@@ -171,10 +171,10 @@ def test_serve_answers_and_keeps_every_print_off_the_protocol(cli: Cli, shop: Pa
     assert "printed while importing" in done.stderr
 
 
-def test_serve_takes_settings_from_flag_and_environment(cli: Cli, shop: Path) -> None:
+def test_serve_takes_settings_from_flag_and_environment(program: Cli, shop: Path) -> None:
     for how in ({"arguments": ("--protocol", "pinned")}, {"env": {"HOLDFAST_PROTOCOL": "pinned"}}):
         arguments = how.get("arguments", ())
-        done = cli("serve", "shop.py", *arguments, input=json.dumps(HANDSHAKE) + "\n", env=how.get("env", {}))
+        done = program("serve", "shop.py", *arguments, input=json.dumps(HANDSHAKE) + "\n", env=how.get("env", {}))
         assert json.loads(done.stdout)["result"]["protocolVersion"] == "2024-11-05"
 
 
@@ -195,9 +195,9 @@ def test_a_wrong_setting_is_named(
     assert message in done.stderr
 
 
-def test_sdk_mode_without_the_sdk_is_one_line_and_exit_2(cli: Cli, shop: Path, tmp_path: Path) -> None:
+def test_sdk_mode_without_the_sdk_is_one_line_and_exit_2(program: Cli, shop: Path, tmp_path: Path) -> None:
     (tmp_path / "mcp.py").write_text("raise ImportError('not here')\n")
-    done = cli("serve", "shop.py", "--mcp-mode", "sdk", env={"PYTHONPATH": str(tmp_path)}, input="")
+    done = program("serve", "shop.py", "--mcp-mode", "sdk", env={"PYTHONPATH": str(tmp_path)}, input="")
     complaint = [line for line in done.stderr.splitlines() if not line.startswith("printed ")]
 
     assert (done.returncode, done.stdout) == (2, "")
@@ -266,7 +266,7 @@ def test_a_snapshot_that_cannot_be_written_is_one_line(cli: Cli, shop: Path) -> 
     done = cli("contract", "snapshot", "shop.py", "-o", "nowhere/file.json")
 
     assert done.returncode == 2
-    assert "No such file or directory" in done.stderr.splitlines()[-1]
+    assert "holdfast: nowhere/file.json cannot be written: No such file or directory" in done.stderr.splitlines()
 
 
 # --- new ------------------------------------------------------------------------------------------------------

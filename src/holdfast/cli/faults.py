@@ -47,13 +47,14 @@ class FaultWatch:
 
 def describe_fault(fault: FaultRecorded, *, whole: bool = False) -> Iterator[str]:
     """The author's frames, the innermost last and with the cause; `whole` gives the traceback instead."""
+    cause = f"{fault.cause_class}: {collapse_whitespace(fault.message)}".removesuffix(": ")
     if whole:
         yield from (clean_line(line) for line in fault.traceback.splitlines())
-    cause = f"{fault.cause_class}: {collapse_whitespace(fault.message)}".removesuffix(": ")
-    *outer, inner = _own_frames(fault.traceback) or [""]
-    for frame in () if whole else outer:
-        yield _line(frame)
-    yield _line(f"{inner}: {cause}" if inner and not whole else cause)
+        if cause not in fault.traceback:
+            yield _line(cause)
+    else:
+        *outer, inner = _own_frames(fault.traceback) or [""]
+        yield from map(_line, [*outer, f"{inner}: {cause}" if inner else cause])
     yield from _violations(fault.details)
 
 

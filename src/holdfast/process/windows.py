@@ -40,7 +40,7 @@ def outcome_of(pid: int, code: int, *, stopped: bool, killed: bool, survivors: t
     return Outcome(pid, returncode=code, stopped=stopped, killed=killed, survivors=survivors)
 
 
-class BasicLimits(ctypes.Structure):
+class _BasicLimits(ctypes.Structure):
     """JOBOBJECT_BASIC_LIMIT_INFORMATION."""
 
     _fields_ = (
@@ -60,7 +60,7 @@ class ExtendedLimits(ctypes.Structure):
     """JOBOBJECT_EXTENDED_LIMIT_INFORMATION."""
 
     _fields_ = (
-        ("basic", BasicLimits),
+        ("basic", _BasicLimits),
         ("io_counters", ctypes.c_uint64 * 6),
         ("process_memory", ctypes.c_size_t),
         ("job_memory", ctypes.c_size_t),

@@ -27,7 +27,7 @@ from holdfast.worker.faults import internal_fault
 from holdfast.worker.invoke import RegisteredTool, invoke
 from holdfast.worker.progress import ProgressMeter
 
-__all__ = ["CallTable", "LiveCall"]
+__all__ = ["GIVE_UP_MARGIN", "CallTable", "LiveCall"]
 
 # On top of the grace time, what it may take to see the last process of a tree gone.
 GIVE_UP_MARGIN = 0.5

@@ -21,7 +21,7 @@ from holdfast.worker.registry import Registry
 from holdfast.worker.session import Session
 from holdfast.worker.streams import StandardStreams
 
-__all__ = ["Ended", "end_calls", "serve_stdio"]
+__all__ = ["WRITE_BOUND", "Ended", "end_calls", "serve_stdio"]
 
 READ_SIZE = 64 * 1024
 WRITE_BOUND = 2.0  # seconds that the last answers may take to leave

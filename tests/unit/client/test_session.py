@@ -121,7 +121,7 @@ def test_a_message_that_is_too_long_fails_what_waits_for_it() -> None:
 
 
 def test_a_server_that_dies_at_once_is_told_with_exit_code_and_last_words() -> None:
-    with pytest.raises(SessionError, match=r"exit code 1.*no module named nothing"):
+    with pytest.raises(SessionError, match=r"exit code 1\) before it answered initialize; .*no module"):
         Run("dies")(echo)
 
 
