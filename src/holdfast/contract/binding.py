@@ -19,8 +19,8 @@ __all__ = ["ArgumentsRejected", "OutputRejected", "argument_binder", "dump_nothi
 _FORMAT_ERRORS = re.compile(r"(date|time|uuid|url|ip_|decimal|timezone)")
 _REASONS_SHOWN = 8
 _NOT_UNICODE = "text that is not valid Unicode: it holds half of a surrogate pair"
-# orjson writes NaN and infinities as null. pydantic puts U+FFFD for a surrogate in the key of a map, which may make
-# one key of two; its first byte is enough to look for, and the fastest.
+# orjson writes NaN and infinities as null. pydantic puts U+FFFD for a surrogate in the key of a map, which may
+# make one key of two; its first byte in UTF-8 is the fastest to look for.
 _REPLACED = b"\xef"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
