@@ -81,7 +81,7 @@ def cli(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> Cli:
-    """Run `holdfast` with these arguments in this process; what it printed is returned, what it imported forgotten."""
+    """Run `holdfast` with these arguments in this process, which then forgets what it imported."""
 
     def run(*arguments: str, env: dict[str, str] | None = None, cwd: Path = tmp_path, input: str = "") -> Any:  # noqa: A002
         with monkeypatch.context() as patch, forgotten_modules(tmp_path):

@@ -1,7 +1,7 @@
 """A small MCP server on the bare standard library, as strangers write them; its first argument is its temper.
 
-good, noisy, legacy, flood, huge, dies, dies-in-call, silent, silent-call, refuses, modern, paged, endless, asks, stubborn,
-odd
+good, noisy, legacy, flood, huge, dies, dies-in-call, silent, silent-call, refuses, modern, paged, endless, asks,
+stubborn, odd
 """
 
 import json

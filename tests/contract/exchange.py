@@ -21,10 +21,7 @@ CAPABILITIES = {"tools": {"listChanged": False}, "experimental": {"contract": BL
 
 @dataclass(frozen=True)
 class Scene:
-    """A kind of server process: its dialect, its settings, and the exchange that opens the session.
-
-    Exchanges of one scene share a process where they leave the session as it was.
-    """
+    """A server process that several exchanges share: its dialect, its settings, and how the session is opened."""
 
     dialect: str
     opening: tuple[Step, ...]
@@ -35,18 +32,15 @@ class Scene:
 class Exchange:
     """A short dialogue with a server, and the requirements that it proves.
 
-    `alone` asks for a process of its own, because the exchange ends or changes the session; `opened=False` does so
-    too, for an exchange that opens the session itself. Where a mode rightly differs, the steps say how (`PerMode`)
-    and `differences` says why.
+    It leaves the session as it was, or `ends` it and is the last of its scene. Where a mode rightly differs, the
+    steps say how (`PerMode`) and `differences` says why.
     """
 
     name: str
     scene: str
     steps: tuple[Step | PerMode, ...]
     proves: tuple[str, ...] = ()
-    alone: bool = False
-    opened: bool = True
-    settings: Mapping[str, str] = field(default_factory=dict)
+    ends: bool = False
     differences: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -2,6 +2,7 @@
 
 from tests.contract import (
     exchanges_calls,
+    exchanges_ends,
     exchanges_hostile,
     exchanges_lifetime,
     exchanges_session,
@@ -19,4 +20,5 @@ EXCHANGES: tuple[Exchange, ...] = (
     *exchanges_hostile.EXCHANGES,
     *exchanges_lifetime.EXCHANGES,
     *exchanges_trees.EXCHANGES,
+    *exchanges_ends.EXCHANGES,
 )

@@ -1,10 +1,8 @@
-"""Exchanges about the life of a call (cancellation, timeouts, progress, overload) and the life of a server."""
+"""Exchanges about the life of a call: cancellation, timeouts, progress, overload."""
 
-import signal
 from typing import Any
 
 from tests.contract.exchange import (
-    INVALID,
     TIME,
     Exchange,
     call,
@@ -15,20 +13,15 @@ from tests.contract.exchange import (
     request,
     structured,
 )
-from tests.contract.patterns import ANY, File, Has, Id, Is, Json, ListOf, PerMode, Text
+from tests.contract.patterns import ANY, File, Has, Id, Is, Json, ListOf, PerMode
 from tests.contract.steps import (
-    CloseInput,
     Error,
-    Exits,
     FileHas,
-    InputEnded,
     Logged,
     Notified,
     NotifiedInOrder,
-    Raw,
     Result,
     Send,
-    Signal,
     Silent,
 )
 
@@ -302,67 +295,4 @@ QUEUE = (
     ),
 )
 
-LAST = b'{"jsonrpc":"2.0","id":"last","method":"ping"}'
-
-ENDS = (
-    Exchange(
-        "calls in flight are finished when the client closes its end",
-        "latest",
-        (
-            Send((call(Id(1), "report", {"seconds": 0.1}), call(Id(2), "echo", {"text": "last"}))),
-            CloseInput(),
-            Result(Id(1), Has({"isError": False})),
-            Result(Id(2), structured({"text": "last"})),
-            Notified(Has({"tool": "report"}), at_least=PerMode(0, legacy=1)),
-            Exits(0),
-            Logged(Has({"event": "server_stopped", "reason": "eof", "calls": 2})),
-        ),
-        alone=True,
-        differences={"legacy": LEGACY_PROGRESS},
-    ),
-    Exchange(
-        "calls that take too long after the end of input are cancelled and answered",
-        "latest",
-        (
-            Send((call(Id(1), "hang", {"note": File("note")}),)),
-            CloseInput(),
-            Result(Id(1), CANCELLED),
-            Exits(0),
-            FileHas(File("note"), 2),
-        ),
-        alone=True,
-        settings={"HOLDFAST_DRAIN": "0.2"},
-    ),
-    Exchange(
-        "the last message counts even without its line end",
-        "2024-11-05",
-        (
-            Raw(PerMode(LAST, legacy=b"Content-Length: %d\r\n\r\n%b" % (len(LAST), LAST[:-1]))),
-            CloseInput(),
-            PerMode(Result("last", {}), legacy=Error(None, -32600, INVALID, Text("ended inside a message"))),
-            Exits(0),
-        ),
-        alone=True,
-        differences={"legacy": "A message of declared length has no line end; one that is cut off is refused."},
-    ),
-    Exchange(
-        "a signal while the last calls are given time ends them at once, in order",
-        "latest",
-        (
-            Send((call(Id(1), "hang", {"note": File("note")}),)),
-            FileHas(File("note"), 1),
-            CloseInput(),
-            InputEnded(),
-            Signal(signal.SIGTERM),
-            Result(Id(1), CANCELLED),
-            Exits(0),
-            FileHas(File("note"), 2),
-            Logged(Has({"event": "tool_call", "request_id": Id(1), "outcome": "cancelled"})),
-            Logged(Has({"event": "server_stopped", "reason": "eof", "calls": 1})),
-        ),
-        alone=True,
-        settings={"HOLDFAST_DRAIN": "600"},
-    ),
-)
-
-EXCHANGES = (*CANCELLATION, *TIMEOUTS, *PROGRESS, *QUEUE, *ENDS)
+EXCHANGES = (*CANCELLATION, *TIMEOUTS, *PROGRESS, *QUEUE)

@@ -37,7 +37,8 @@ def _handshake(asked: str, answered: str, *before: Step) -> tuple[Step, ...]:
 
 # Members of a tree that do not stop are killed soon, and several of its lines would be told before that.
 IMPATIENT = {"HOLDFAST_KILL_GRACE": "0.3", "HOLDFAST_PROGRESS_INTERVAL": "0.1", "HOLDFAST_DRAIN": "0.2"}
-NARROW = {"HOLDFAST_CONCURRENCY": "1", "HOLDFAST_QUEUE_MAX": "2"}
+NARROW = {**IMPATIENT, "HOLDFAST_CONCURRENCY": "1", "HOLDFAST_QUEUE_MAX": "2"}
+PINNED = {**IMPATIENT, "HOLDFAST_PROTOCOL": "pinned"}
 
 SCENES: dict[str, Scene] = {
     # The very first bytes are a byte order mark and blank lines, and the client asks before it introduces itself.
@@ -64,6 +65,7 @@ SCENES: dict[str, Scene] = {
             Error(Id(6), -32602, INVALID),
             Error(Id(7), -32602, INVALID),
         ),
+        {"HOLDFAST_DRAIN": "600"},
     ),
     # The client begins in the era without a handshake, and then makes one.
     "2025-03-26": Scene(
@@ -74,9 +76,10 @@ SCENES: dict[str, Scene] = {
             Send((modern(6, "tools/call", {"name": "echo", "arguments": {"text": "x"}}),)),
             Result(Id(6), {**structured({"text": "x"}), "resultType": "complete", "_meta": STAMP}),
         ),
+        IMPATIENT,
     ),
     "2024-11-05": Scene("launch", _handshake("2024-11-05", "2024-11-05")),
-    "pinned": Scene("poc", _handshake("2025-06-18", "2024-11-05"), {"HOLDFAST_PROTOCOL": "pinned"}),
+    "pinned": Scene("poc", _handshake("2025-06-18", "2024-11-05"), PINNED),
     "narrow": Scene("poc", _handshake("2025-11-25", "2025-11-25"), NARROW),
     "trees": Scene("poc", _handshake("2025-11-25", "2025-11-25"), IMPATIENT),
 }

@@ -1,7 +1,7 @@
 """Every exchange in every mode, against real server processes over real pipes.
 
-Exchanges that leave a session as it was share one process per scene and mode, because starting one is what costs
-most here. Whatever a server says must have been expected by somebody.
+The exchanges of a scene share one process in each mode, because starting one is what costs most here; the one that
+ends it comes last. Whatever a server says must have been expected by somebody.
 """
 
 from collections.abc import Iterator
@@ -15,13 +15,13 @@ from tests.contract.peer import Peer
 from tests.contract.steps import Exits, nothing_left
 
 IDS_PER_EXCHANGE = 1000
-PREPARED = 3  # processes for so many of the next exchanges are started early: an SDK needs a second to load
+PREPARED = 5  # processes for so many of the next exchanges are started early: an SDK needs a second to load
 
 CASES: list[tuple[str, Exchange]] = [(mode, exchange) for mode in MODES for exchange in EXCHANGES]
 
 
 class Stage:
-    """Server processes: shared by the exchanges of a scene, or of one exchange alone."""
+    """The server processes, one per scene and mode."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -30,9 +30,9 @@ class Stage:
         self._count = 0
 
     def peer(self, mode: str, exchange: Exchange) -> Peer:
-        """The process for the exchange, its session open unless the exchange opens it itself."""
+        """The process for the exchange, its session open."""
         peer = self._started(mode, exchange)
-        if exchange.opened and peer not in self._opened:
+        if peer not in self._opened:
             self._opened.add(peer)
             run = Run(mode, 0, peer.state)
             for step in SCENES[exchange.scene].opening:
@@ -46,7 +46,7 @@ class Stage:
 
     def end(self, mode: str, exchange: Exchange) -> None:
         """End the process of the exchange."""
-        peer = self._peers.pop(_key(mode, exchange), None)
+        peer = self._peers.pop((mode, exchange.scene), None)
         if peer is not None:
             peer.stop()
 
@@ -56,21 +56,13 @@ class Stage:
             peer.stop()
 
     def _started(self, mode: str, exchange: Exchange) -> Peer:
-        key = _key(mode, exchange)
+        key = (mode, exchange.scene)
         if key not in self._peers:
             scene = SCENES[exchange.scene]
             self._count += 1
             state = self.directory / f"{mode}-{self._count}"
-            self._peers[key] = Peer(mode, (scene.dialect,), {**scene.settings, **exchange.settings}, state)
+            self._peers[key] = Peer(mode, (scene.dialect,), scene.settings, state)
         return self._peers[key]
-
-
-def _is_alone(exchange: Exchange) -> bool:
-    return exchange.alone or not exchange.opened
-
-
-def _key(mode: str, exchange: Exchange) -> tuple[str, str]:
-    return mode, exchange.name if _is_alone(exchange) else f"scene {exchange.scene}"
 
 
 @pytest.fixture(scope="module")
@@ -97,11 +89,11 @@ def test_an_exchange_goes_as_the_contract_says(stage: Stage, position: int, tmp_
         peer = stage.peer(mode, exchange)
         for step in exchange.steps:
             resolve(step, run).take(peer, run)
-        if not any(isinstance(step, Exits) for step in exchange.steps):
+        if not exchange.ends:
             nothing_left(peer)
         finished = True
     finally:
-        if _is_alone(exchange) or not finished:
+        if exchange.ends or not finished:
             stage.end(mode, exchange)
 
 
@@ -109,6 +101,14 @@ def test_every_difference_between_modes_is_explained() -> None:
     for exchange in EXCHANGES:
         differing = {mode for part in parts_of(exchange.steps) if isinstance(part, PerMode) for mode in part.modes}
         assert differing == set(exchange.differences), exchange.name
+
+
+def test_an_exchange_that_ends_its_server_is_the_last_of_its_scene() -> None:
+    for scene in SCENES:
+        own = [exchange for exchange in EXCHANGES if exchange.scene == scene]
+        assert [exchange.ends for exchange in own] == [False] * (len(own) - 1) + [True], scene
+    for exchange in EXCHANGES:
+        assert exchange.ends == any(isinstance(step, Exits) for step in exchange.steps), exchange.name
 
 
 def test_the_names_of_exchanges_are_unique() -> None:

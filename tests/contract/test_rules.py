@@ -239,5 +239,7 @@ def test_a_taskkill_that_finds_the_process_ended_is_no_error(
         await process.stdout.readline()
         outcome = await WindowsProcess(process, cast("Job", NoJob()), grace=0.05).stop()
         assert (outcome.stopped, outcome.killed, outcome.survivors) == (True, True, ())
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        assert {*await asyncio.gather(*others)} <= {None}  # whoever ran the stand-in does not mind its answer
 
     asyncio.run(scenario())

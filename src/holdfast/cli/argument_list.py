@@ -109,7 +109,8 @@ def _type(rule: dict[str, Any], root: Mapping[str, Any], depth: int = 4) -> str:
     branches = rule.get("anyOf") or rule.get("oneOf")
     if isinstance(branches, list):
         return "|".join(dict.fromkeys(_type(_object(branch), root, depth - 1) for branch in branches))
-    return "any"
+    reference = rule.get("$ref")  # one that leads nowhere we can see
+    return reference.rpartition("/")[2] if isinstance(reference, str) else "any"
 
 
 def _limited(kind: str, rule: dict[str, Any]) -> str:
@@ -119,9 +120,10 @@ def _limited(kind: str, rule: dict[str, Any]) -> str:
 
 def _target(rule: dict[str, Any], root: Mapping[str, Any]) -> dict[str, Any]:
     for _ in range(MAX_REFERENCES):
-        if "$ref" not in rule:
+        found = follow(rule.get("$ref"), root)
+        if not isinstance(found, dict):
             break
-        rule = _object(follow(rule["$ref"], root))
+        rule = found
     return rule
 
 

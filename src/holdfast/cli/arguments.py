@@ -3,8 +3,9 @@
     '{"sku": "A-1"}'   a JSON object        -        a JSON object from stdin
     @file.json         one from a file      key=value, key:=JSON
 
-The type of `key=value` comes from the tool's input schema. A text that does not fit the type is passed on as it
-is: the server then lists everything that is wrong at once, in its own words.
+The type of `key=value` comes from the tool's input schema. A text that is no number is passed on as it is: the
+server then lists everything that is wrong at once, in its own words. What was clearly meant otherwise, such as a
+list without its brackets, is answered here with how to write it.
 """
 
 import json

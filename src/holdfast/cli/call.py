@@ -28,7 +28,7 @@ __all__ = ["command"]
     "--detail",
     type=click.Choice(["concise", "full"]),
     metavar="concise|full",
-    help="How many lines of the text are shown; full is more of it, still bounded. --json gives everything.",
+    help="How much of the text is shown: full is more and longer lines, still bounded. --json gives everything.",
 )
 @setting_options("tool_timeout", "kill_grace", "event_log", "state_dir")
 @click.pass_context

@@ -214,6 +214,8 @@ class ClientSession:
     # --- input -----------------------------------------------------------------------------------------------
 
     def _receive(self, frame: Frame) -> None:
+        if self._lost is not None:
+            return  # a flood is not read, only let through until its source is closed
         try:
             if isinstance(frame, WireError):
                 raise frame

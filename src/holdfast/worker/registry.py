@@ -144,14 +144,14 @@ class Registry:
                 effect=effect,
                 session_state=session_state,
                 timeout=timeout,
-                errors=tuple(errors),
+                errors=errors,
                 security=security,
-                examples=tuple(dict(example) for example in examples),
+                examples=examples,
                 output_example=output_example,
                 deprecated=deprecated,
-                aliases=tuple(aliases),
-                normalization=normalize or Normalization(),
-                reserved=tuple(reserved),
+                aliases=aliases,
+                normalization=Normalization() if normalize is None else normalize,
+                reserved=reserved,
                 read_only=read_only,
                 isolate=isolate,
                 dialect=self._dialect,
@@ -159,7 +159,8 @@ class Registry:
                 context_types=(Context, SyncContext),
             )
             self._add(RegisteredTool(derived, porcelain))
-            function.__holdfast_tool__ = derived  # type: ignore[attr-defined]  # an isolated call finds it here
+            if isolate:
+                function.__holdfast_tool__ = derived  # type: ignore[attr-defined]  # the child process finds it here
             return function
 
         return register

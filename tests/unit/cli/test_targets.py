@@ -88,6 +88,7 @@ def test_a_file_is_imported_once_and_never_as_main(directory: Path) -> None:
         ("one.py:wrong", "returned a str, not a server"),
         ("one.py:later", "returned a coroutine, not a server"),
         ("one.py:fails", "one.py, line 11: KeyError: 'stock'"),
+        ("https://example.org/mcp", "only servers on stdio can be spoken to"),
         ("\0.py", "cannot be looked up"),
         ("x" * 5000 + ".py", "cannot be looked up"),
     ],
@@ -134,6 +135,17 @@ def test_a_file_that_cannot_be_used_is_told_with_its_line(directory: Path, sourc
         load_target("bad.py")
     assert reason in caught.value.message
     assert "\n" not in caught.value.message
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize("text", ["bad.py", "bad:server"])
+def test_a_surface_that_does_not_hold_together_is_refused(directory: Path, text: str) -> None:
+    function = "async def put(key: str) -> str:\n    'Put.'\n    return key\n"
+    tool = "@server.tool(effect=effect.probe_required('gone'))\n" + function
+    (directory / "bad.py").write_text(ONE + tool)
+
+    with pytest.raises(TargetError, match=r"^bad.*'put': its probe 'gone' is not another tool") as caught:
+        load_target(text)
     assert caught.value.remedy
 
 

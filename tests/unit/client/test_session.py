@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from holdfast.client.noise import MAX_NOISE, Noise
-from holdfast.client.peer import PeerError
+from holdfast.client.peer import PeerEndedError, PeerError, PeerLostError, PeerSilentError
 from holdfast.client.session import ClientSession
 from holdfast.client.transports import ProcessTransport
 from holdfast.errors import ProcessError, SessionError
@@ -115,13 +115,27 @@ def test_endless_noise_ends_the_session() -> None:
     assert f"{MAX_NOISE + 1} lines" in str(caught.value)
 
 
+def test_a_program_that_only_echoes_is_told_as_such() -> None:
+    async def main() -> None:
+        async with ClientSession(ProcessTransport(["cat"])) as session:
+            await session.connect()
+
+    with pytest.raises(PeerLostError, match="echoes what it is sent"):
+        asyncio.run(main())
+
+
+def test_a_server_with_the_older_framing_is_recognized_at_once() -> None:
+    with pytest.raises(PeerLostError, match="uses Content-Length framing"):
+        Run("legacy")(echo)
+
+
 def test_a_message_that_is_too_long_fails_what_waits_for_it() -> None:
     with pytest.raises(SessionError, match="longer than"):
         Run("huge")(echo)
 
 
 def test_a_server_that_dies_at_once_is_told_with_exit_code_and_last_words() -> None:
-    with pytest.raises(SessionError, match=r"exit code 1\) before it answered initialize; .*no module"):
+    with pytest.raises(PeerEndedError, match=r"exit code 1\) before it answered initialize; .*no module"):
         Run("dies")(echo)
 
 
@@ -141,7 +155,7 @@ def test_a_request_after_the_death_of_the_server_fails_at_once() -> None:
 
 
 def test_a_silent_server_times_out() -> None:
-    with pytest.raises(SessionError, match=r"did not answer initialize within 0\.2 s"):
+    with pytest.raises(PeerSilentError, match=r"did not answer initialize within 0\.2 s"):
         Run("silent")(echo, timeout=0.2)
 
 

@@ -102,3 +102,18 @@ def test_a_decorator_without_parentheses_is_refused_with_what_to_write() -> None
 def test_a_server_without_a_version_is_refused_with_what_to_write() -> None:
     with pytest.raises(ContractError, match=r'version="1\.0\.0"'):
         Server("versionless")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"aliases": "find"}, {"errors": "NOT_FOUND"}, {"errors": 5}, {"examples": {"a": 1}}, {"normalize": {}}],
+    ids=str,
+)
+def test_an_option_of_the_wrong_type_is_refused_in_words(options: dict[str, Any]) -> None:
+    server = Server("options", version="1.0.0")
+
+    with pytest.raises(ContractError, match="tool 'hang'"):
+
+        @server.tool(**options)
+        async def hang() -> None:
+            """Never get here."""
