@@ -88,7 +88,7 @@ def record_fault(
         said or f"{tool or 'the request'} failed unexpectedly ({cause})",
         fault_class=FaultClass.PROCESS if of_process else FaultClass.INVARIANT,
         details={"cause_class": cause, **(shown or {})},
-        hint=f"The event log has the full record under fault id {fault_id}.",
+        hint=f"The event log has the full record: holdfast events show --fault {fault_id}",
         fault_id=fault_id,
     )
 
