@@ -66,8 +66,8 @@ def events() -> str:
     """Every event of the log."""
     page = (
         HEADER.format(source="src/holdfast/vocabulary/events.py")
-        + "# Events\n\nOne line of JSON each, in `<state directory>/<server>/events.jsonl`: `event`, `ts`, and the "
-        "fields below; a field without a value is left out. Secrets and absolute paths are redacted.\n"
+        + "# Events\n\nOne line of JSON each, in `<state directory>/<server>/events.jsonl`: `event`, `ts`, and "
+        "the fields below; a field without a value is left out. Secrets and absolute paths are redacted.\n"
     )
     for kind in EVENTS:
         names = ", ".join(f"`{field.name}`" for field in fields(kind))
@@ -102,8 +102,8 @@ def profiles() -> str:
     )
     return (
         HEADER.format(source="src/holdfast/present/profile.py")
-        + "# Protocol profiles\n\nEverything that differs between protocol revisions and framings; all else is the "
-        "same. In the launch dialect invalid arguments are a tool error at every revision.\n\n"
+        + "# Protocol profiles\n\nEverything that differs between protocol revisions and framings; all else is "
+        "the same. In the launch dialect invalid arguments are a tool error at every revision.\n\n"
         + table(columns, rows)
     )
 

@@ -15,7 +15,7 @@ from tests.contract.peer import Peer
 from tests.contract.steps import Exits, nothing_left
 
 IDS_PER_EXCHANGE = 1000
-PREPARED = 5  # processes for so many of the next exchanges are started early: an SDK needs a second to load
+PREPARED = 12  # so many exchanges ahead, processes are started: an SDK needs a second to load, and some steps wait
 
 CASES: list[tuple[str, Exchange]] = [(mode, exchange) for mode in MODES for exchange in EXCHANGES]
 

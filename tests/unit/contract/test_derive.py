@@ -262,7 +262,9 @@ def inner_function() -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize(
-    "function", [nameless, inner_function(), functools.partial(plain, "a"), Shop().count], ids=str
+    "function",
+    [nameless, inner_function(), functools.partial(plain, "a"), Shop().count],
+    ids=["lambda", "local", "partial", "bound method"],
 )
 def test_a_function_that_another_process_cannot_import_is_not_isolated(function: Callable[..., Any]) -> None:
     with pytest.raises(ContractError) as caught:
