@@ -126,6 +126,7 @@ class Session:
             self._fail(error, self._reply)
 
     def _receive_one(self, document: Any, reply: Reply) -> None:
+        self._current = None
         message = parse(document)
         if isinstance(message, Request):
             self._current = message.id
@@ -196,9 +197,10 @@ class Session:
         reply(error_message(error.request_id, error.jsonrpc_code, error.message, error.data))
 
     def _fail(self, error: Exception, reply: Reply) -> None:
-        """Answer the request that is being read, which met an unexpected error before it became a call."""
+        """An unexpected error before a request became a call: answer the request, if it was one."""
         problem = record_fault(error, self._log)
-        reply(error_message(self._current, INTERNAL_ERROR, problem.message, error_data(problem)))
+        if self._current is not None:
+            reply(error_message(self._current, INTERNAL_ERROR, problem.message, error_data(problem)))
 
     def _progress(self, params: dict[str, Any]) -> None:
         self._outlet.send_alone(notification_message("notifications/progress", params))
