@@ -129,7 +129,7 @@ TIMEOUTS = (
         "latest",
         (
             Send((call(Id(1), "hang_briefly", {"note": File("note")}),)),
-            Result(Id(1), poc_failed("TOOL_TIMEOUT", timeoutMs=300)),
+            Result(Id(1), poc_failed("TOOL_TIMEOUT", timeoutMs=200)),
             FileHas(File("note"), 2),
             Send((call(Id(2), "hang_briefly"), cancel(Id(2)))),
             Result(Id(2), CANCELLED),
@@ -153,7 +153,7 @@ TIMEOUTS = (
                 Id(1),
                 failed(
                     "TOOL_TIMEOUT",
-                    Json(Has({"error_type": "TOOL_TIMEOUT", "error_details": Has({"timeoutMs": 300})})),
+                    Json(Has({"error_type": "TOOL_TIMEOUT", "error_details": Has({"timeoutMs": 200})})),
                 ),
             ),
         ),
@@ -184,13 +184,13 @@ PROGRESS = (
         "progress is throttled, rises, has its fields, and ends with the answer",
         "latest",
         (
-            Send((call(Id(1), "report", {"seconds": 0.6}, progressToken=Id(1)),)),
+            Send((call(Id(1), "report", {"seconds": 0.3}, progressToken=Id(1)),)),
             Result(Id(1), Has({"isError": False})),
             Notified(
                 PerMode(
                     {"progressToken": Id(1), **NOTICE}, legacy={"id": Id(1), "progressToken": Id(1), **NOTICE}
                 ),
-                at_most=3,
+                at_most=2,
             ),
             Silent(),
         ),

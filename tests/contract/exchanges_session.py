@@ -36,7 +36,7 @@ def _handshake(asked: str, answered: str, *before: Step) -> tuple[Step, ...]:
 
 
 # Members of a tree that do not stop are killed soon, and several of its lines would be told before that.
-IMPATIENT = {"HOLDFAST_KILL_GRACE": "0.3", "HOLDFAST_PROGRESS_INTERVAL": "0.1", "HOLDFAST_DRAIN": "0.2"}
+IMPATIENT = {"HOLDFAST_KILL_GRACE": "0.2", "HOLDFAST_PROGRESS_INTERVAL": "0.05", "HOLDFAST_DRAIN": "0.1"}
 NARROW = {**IMPATIENT, "HOLDFAST_CONCURRENCY": "1", "HOLDFAST_QUEUE_MAX": "2"}
 PINNED = {**IMPATIENT, "HOLDFAST_PROTOCOL": "pinned"}
 

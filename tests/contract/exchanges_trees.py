@@ -87,7 +87,7 @@ EXCHANGES = (
         "trees",
         (
             *started(1, "tree_briefly"),
-            Result(Id(1), poc_failed("TOOL_TIMEOUT", timeoutMs=1500)),
+            Result(Id(1), poc_failed("TOOL_TIMEOUT", timeoutMs=1000)),
             # Nothing of it is "late": what was printed after the abort is told to nobody.
             Notified(BEAT, at_least=0),
             *ended(1),

@@ -262,8 +262,8 @@ def build(dialect: str = "poc", surface_version: str = "2.1.0") -> Server:
     }
     for function, options in described.items():
         server.tool(**options)(function)
-    server.tool(name="hang_briefly", timeout=0.3)(hang)
-    server.tool(name="tree_briefly", timeout=1.5)(tree)
+    server.tool(name="hang_briefly", timeout=0.2)(hang)
+    server.tool(name="tree_briefly", timeout=1.0)(tree)
     return server
 
 

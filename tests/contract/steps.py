@@ -210,7 +210,7 @@ class Still(Step):
         """Watched for as long as several beats take."""
         path = Path(resolve(self.file, run))
         size = _size(path)
-        until = time.monotonic() + 8 * POLL
+        until = time.monotonic() + 4 * POLL
         while time.monotonic() < until:
             threading.Event().wait(POLL)
             assert _size(path) == size > 0, f"{path} still grows"
