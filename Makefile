@@ -50,7 +50,7 @@ suite: setup $(CLIENTS)
 
 coverage: setup $(CLIENTS)
 	$(BIN)/coverage erase
-	COVERAGE_PROCESS_START=$(CURDIR)/pyproject.toml $(BIN)/coverage run -m pytest
+	$(BIN)/coverage run -m pytest -q -n $(WORKERS) --dist loadgroup
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 

@@ -33,6 +33,14 @@ async def tell() -> Told:
     os.system("echo printed by a child")
     return Told(pid=os.getpid())
 
+class Text(BaseModel):
+    text: str
+
+@server.tool()
+async def big() -> Text:
+    "Return a megabyte."
+    return Text(text="x" * 1_000_000)
+
 @server.tool(timeout=0.2)
 async def thread() -> Told:
     "Block a thread of the loop's executor."
@@ -177,6 +185,45 @@ def test_a_thread_that_does_not_end_does_not_keep_the_server(server: Path, envir
     )
 
     assert b"TOOL_TIMEOUT" in done.stdout
+
+
+def test_a_client_that_does_not_read_for_a_while_gets_every_answer_when_it_does(
+    server: Path, environ: dict[str, str]
+) -> None:
+    calls = [call(number, "big") for number in range(1, 41)]
+    process = subprocess.Popen(
+        [sys.executable, str(server)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environ,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(lines(HELLO, *calls))
+    process.stdin.flush()
+    wait_until_blocked(process.pid)
+
+    process.stdin.close()
+    answers = [json.loads(line) for line in process.stdout]
+
+    assert {answer["id"] for answer in answers} == set(range(41))
+    assert all(not answer["result"].get("isError") for answer in answers)
+    assert process.wait(timeout=15) == 0
+    process.stdout.close()
+
+
+def wait_until_blocked(pid: int) -> None:
+    """Wait until the server is asleep with its answers unread: it uses no more processor time."""
+    watched, used, quiet = psutil.Process(pid), -1.0, 0
+    for _ in range(2_000):
+        times = watched.cpu_times()
+        quiet = quiet + 1 if times.user + times.system == used and used > 0.1 else 0
+        used = times.user + times.system
+        if quiet > 20:
+            return
+        psutil.wait_procs([watched], timeout=0.01)
+    raise AssertionError("the server did not come to rest")
 
 
 def test_one_socket_may_be_input_and_output(server: Path, environ: dict[str, str]) -> None:
