@@ -254,6 +254,9 @@ class CallTable:
         except BaseException as error:  # noqa: BLE001 - also sys.exit() in a tool ends the call, not the server
             call.outcome = internal_fault(error, call.context, self._log)
         finally:
+            # The tool has returned in time; what it left running is ours to end, not its own lateness.
+            self._deadlines.remove(call)
+            await call.context.end_programs()
             self._finish(call)
 
     def _finish(self, call: LiveCall) -> None:
@@ -291,13 +294,13 @@ class CallTable:
     def _rendered(self, call: LiveCall, payload: Any) -> ToolResult | Fault:
         try:
             return answer_value(call.manner, call.tool.contract, payload, call.tool.renderer)
-        except Exception as error:  # noqa: BLE001 - a renderer is the tool author's code
+        except BaseException as error:  # noqa: BLE001 - a renderer is the tool author's code
             return internal_fault(error, call.context, self._log)
 
     def _failed(self, call: LiveCall, problem: Fault) -> Answer:
         try:
             return answer_fault(call.manner, problem, self._elapsed_ms(call))
-        except Exception as error:  # noqa: BLE001 - a failure that cannot be told must still be told
+        except BaseException as error:  # noqa: BLE001 - a failure that cannot be told must still be told
             return answer_fault(call.manner, internal_fault(error, call.context, self._log))
 
     def _answer_stop(self, call: LiveCall) -> None:

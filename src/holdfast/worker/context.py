@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import contextlib
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
@@ -98,11 +99,16 @@ class Context:
         return await program
 
     async def end_programs(self) -> None:
-        """For the runtime: the tool has returned; end the programs that it left running."""
-        if self._programs:
-            for program in self._programs:
+        """For the runtime: the tool has returned; end the programs that it left running, and start no more."""
+        self.mark_stopped()
+        cancelled: set[asyncio.Task[Completed]] = set()
+        while self._programs:
+            for program in self._programs - cancelled:
                 program.cancel()
-            await asyncio.wait(self._programs)
+            cancelled |= self._programs
+            # Somebody may stop the call meanwhile; its programs are being ended already.
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.wait(self._programs)
 
     def mark_stopped(self) -> None:
         """For the runtime: the call is being ended; no progress leaves it any more."""

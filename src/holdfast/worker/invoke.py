@@ -53,8 +53,6 @@ async def invoke(
         return internal_fault(error, context, log, cause_class="OutputContractViolation")
     except StopWork:
         raise asyncio.CancelledError from None
-    finally:
-        await context.end_programs()
     if tool.result is not None and (violations := tool.result.violations(payload)):
         message = f"{tool.contract.name} returned a value that does not fit its output schema"
         return internal_fault(

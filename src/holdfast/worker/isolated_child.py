@@ -38,7 +38,8 @@ def main() -> None:
         while data:
             data = data[os.write(streams.writer, data) :]
 
-    tell(asyncio.run(_run(request, tell)))
+    # Not asyncio.run: it would wait for what the tool left in its loop before the outcome could be told.
+    tell(asyncio.new_event_loop().run_until_complete(_run(request, tell)))
     # Threads that the tool left behind must not keep the process, and its parent, waiting.
     sys.stderr.flush()
     os._exit(0)

@@ -46,8 +46,13 @@ async def serve_sdk(server: Registry, settings: Settings, log: EventSink) -> End
     streams = claim_standard_streams()
     lifetime = Lifetime(exit_with_parent=settings.exit_with_parent)
     source = LineSource(settings.max_message_bytes, on_end=lambda: lifetime.end("eof"))
-    outbox = Outbox(Unframed(), log, on_full=source.pause, on_lost=lambda: lifetime.end("broken_pipe"))
     carrier = Carrier(server, settings, log)
+
+    def hold(full: bool) -> None:
+        source.pause(full)
+        carrier.session.calls.hold(full)
+
+    outbox = Outbox(Unframed(), log, on_full=hold, on_lost=lambda: lifetime.end("broken_pipe"))
     await outbox.open(streams.writer, streams.reader)
     source.open(streams.reader)
     lines = cast("Any", carrier.lines_for_sdk(source))

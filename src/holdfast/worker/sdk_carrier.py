@@ -15,6 +15,7 @@ SDK takes 1 and "1" for the same and runs a second request under an id in flight
 """
 
 import asyncio
+import contextlib
 import itertools
 from collections.abc import AsyncIterator, Callable
 from types import TracebackType
@@ -119,10 +120,12 @@ class Carrier:
 
     async def _sort(self, raw: bytes | WireError) -> str | None:
         """The line for the SDK that stands for this one, or None when the session has seen to it."""
-        try:
-            message = parse(decode(raw, max_depth=self._settings.max_depth)) if isinstance(raw, bytes) else None
-        except WireError:
-            message = None
+        document: Any = None
+        message = None
+        with contextlib.suppress(WireError):
+            if isinstance(raw, bytes):
+                document = decode(raw, max_depth=self._settings.max_depth)
+                message = parse(document)
         if isinstance(message, Request):
             return self._take_up(raw, message)
         if isinstance(message, Notification) and message.method not in CANCELLATIONS:
@@ -132,7 +135,10 @@ class Carrier:
         if isinstance(message, Notification):
             self._take_cancellation(cast("bytes", raw), message)
             return None
+        ended = self._cancelled_in(document)
         self._ask(_Carried(raw))
+        for request_id in ended:
+            self._forget(request_id)
         return None
 
     def _take_up(self, raw: bytes | WireError, request: Request) -> str:
@@ -152,7 +158,21 @@ class Carrier:
         if note.method == "notifications/cancelled" and meant is not None:
             # The session will not say that the call ended: nobody wants to know. Should it have another reason
             # to answer after all, the answer finds its own way.
-            self._in_flight.pop(meant).answer.set_result(None)
+            self._forget(meant)
+
+    def _cancelled_in(self, document: Any) -> list[RequestId]:
+        """The calls in flight that the notifications of a batch cancel without an answer."""
+        found = []
+        for element in document if isinstance(document, list) else ():
+            params = element.get("params") if isinstance(element, dict) else None
+            if isinstance(params, dict) and element.get("method") == "notifications/cancelled":
+                found.append(match_cancellation(params.get("requestId"), self._in_flight))
+        return [request_id for request_id in found if request_id is not None]
+
+    def _forget(self, request_id: RequestId) -> None:
+        carried = self._in_flight.pop(request_id, None)
+        if carried is not None and not carried.answer.done():
+            carried.answer.set_result(None)
 
     # --- the session -----------------------------------------------------------------------------------------
 
@@ -188,7 +208,7 @@ class Carrier:
 
     def _from_session(self, message: Any) -> None:
         carried = self._meant(message)
-        if carried is None:
+        if carried is None or carried.answer.done():
             self._post(message)
         else:
             carried.answer.set_result(message)

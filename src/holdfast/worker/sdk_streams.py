@@ -101,7 +101,8 @@ class LineTarget:
 
     async def write(self, text: str) -> None:
         """Write one line, in a write of its own as the transport wants it."""
-        self._outbox.send_alone(orjson.Fragment(text))
+        self._outbox.send(orjson.Fragment(text))
+        self._outbox.flush()
 
     async def flush(self) -> None:
         """Nothing is held back by `write`."""

@@ -5,7 +5,7 @@ the command line all drive this same object. Nothing that a client sends raises 
 request is answered or, where the protocol wants silence, deliberately not.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from holdfast.errors import WireError
@@ -24,7 +24,7 @@ from holdfast.settings import Settings
 from holdfast.vocabulary.call import Stop
 from holdfast.vocabulary.events import MessageRejected
 from holdfast.vocabulary.ids import RequestId
-from holdfast.wire.codec import decode
+from holdfast.wire.codec import decode, encode
 from holdfast.wire.envelope import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -122,7 +122,7 @@ class Session:
                 self._receive_one(document, self._reply)
         except WireError as error:
             self._reject(error, self._reply)
-        except Exception as error:  # noqa: BLE001 - code of the author's own runs in here: validators, renderers
+        except BaseException as error:  # noqa: BLE001 - code of the author's own runs in here: validators
             self._fail(error, self._reply)
 
     def _receive_one(self, document: Any, reply: Reply) -> None:
@@ -141,13 +141,13 @@ class Session:
             raise WireError(INVALID_REQUEST, "batches exist only in sessions of protocol revision 2025-03-26")
         if not documents:
             raise WireError(INVALID_REQUEST, "an empty batch holds no request")
-        batch = _Batch(documents, self._outlet.send)
+        batch = _Batch(documents, self._outlet.send, self.settings.max_message_bytes)
         for document in documents:
             try:
                 self._receive_one(document, batch.reply)
             except WireError as error:
                 self._reject(error, batch.reply)
-            except Exception as error:  # noqa: BLE001 - as above, and the rest of the batch must go on
+            except BaseException as error:  # noqa: BLE001 - as above, and the rest of the batch must go on
                 self._fail(error, batch.reply)
 
     def _receive_request(self, request: Request, reply: Reply) -> None:
@@ -196,7 +196,7 @@ class Session:
         self._log.emit(MessageRejected(error.jsonrpc_code, error.message))
         reply(error_message(error.request_id, error.jsonrpc_code, error.message, error.data))
 
-    def _fail(self, error: Exception, reply: Reply) -> None:
+    def _fail(self, error: BaseException, reply: Reply) -> None:
         """An unexpected error before a request became a call: answer the request, if it was one."""
         problem = record_fault(error, self._log)
         if self._current is not None:
@@ -278,20 +278,35 @@ class Session:
 
 
 class _Batch:
-    """Collects the answers to a batch and sends them as one array when the last is there."""
+    """Collects the answers to a batch and sends them when the last is there, as one array if that can be sent."""
 
-    def __init__(self, documents: list[Any], send: Callable[[Any], None]) -> None:
+    def __init__(self, documents: list[Any], send: Callable[[Any], None], max_bytes: int) -> None:
         # A document that is no notification is owed an answer, if only an error.
         self._owed = sum(not _is_notification(document) for document in documents)
         self._answers: list[dict[str, Any]] = []
         self._send = send
+        self._max_bytes = max_bytes
 
     def reply(self, message: dict[str, Any] | None) -> None:
         self._owed -= 1
         if message is not None:
             self._answers.append(message)
         if self._owed <= 0 and self._answers:
-            self._send(self._answers)
+            for part in self._parts():
+                self._send(part)
+
+    def _parts(self) -> Iterator[list[dict[str, Any]]]:
+        """The answers in arrays that each fit into a message; together they may be larger than one may be."""
+        part: list[dict[str, Any]] = []
+        size = 0
+        for answer in self._answers:
+            length = len(encode(answer)) + 1
+            if part and size + length > self._max_bytes - 2:
+                yield part
+                part, size = [], 0
+            part.append(answer)
+            size += length
+        yield part
 
 
 def _is_notification(document: Any) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
+import psutil
 import pytest
 from pydantic import AfterValidator
 
@@ -104,6 +105,31 @@ def add_failing_tools(server: Server) -> None:
 
 
 def add_threads_and_programs(server: Server) -> None:
+    add_leftovers(server)
+    add_threads(server)
+
+
+def add_leftovers(server: Server) -> None:
+    @server.tool(timeout=0.5)
+    async def leave_stubborn(ctx: Context) -> Answer:
+        """Return in time, leaving a program behind that ignores being asked to end."""
+        LEFT.append(asyncio.create_task(ctx.run(["sh", "-c", "trap '' TERM; while :; do sleep 0.05; done"])))
+        await asyncio.sleep(0.3)
+        return Answer(1)
+
+    @server.tool()
+    async def queue_programs(ctx: Context) -> Answer:
+        """Start programs as others end; the first fails."""
+        turns = asyncio.Semaphore(2)
+
+        async def one(number: int) -> None:
+            async with turns:
+                LEFT.append(asyncio.current_task())  # type: ignore[arg-type]
+                await ctx.run(["false"] if number == 0 else ["sleep", "1000"], check=True)
+
+        await asyncio.gather(*(one(number) for number in range(6)))
+        return Answer(1)
+
     @server.tool()
     async def leave(ctx: Context) -> Answer:
         """Leave a program running behind."""
@@ -111,6 +137,8 @@ def add_threads_and_programs(server: Server) -> None:
         await asyncio.sleep(0.2)
         return Answer(1)
 
+
+def add_threads(server: Server) -> None:
     @server.tool()
     def exit_in_thread() -> Answer:
         """Leave the hard way, in a thread."""
@@ -204,6 +232,54 @@ def test_a_program_that_a_tool_leaves_behind_dies_with_the_call() -> None:
         async with connect(make_server(), settings=QUIET) as client:
             assert (await client.call("leave")).payload == {"value": 1}
             assert LEFT[-1].cancelled()
+
+    asyncio.run(test())
+
+
+def test_a_tool_that_returned_in_time_is_not_late_because_of_what_it_left_running() -> None:
+    payload, _ = asyncio.run(outcome_of("leave_stubborn"))
+
+    assert payload == {"value": 1}
+
+
+def test_no_program_is_started_while_the_programs_of_a_call_are_ended() -> None:
+    async def test() -> None:
+        LEFT.clear()
+        async with connect(make_server(), settings=QUIET) as client:
+            assert (await client.call("queue_programs")).payload["cause_class"] == "ProcessError"
+            await asyncio.wait(LEFT, timeout=5)
+            assert all(task.done() for task in LEFT)
+            assert [child for child in psutil.Process().children(recursive=True) if child.name() == "sleep"] == []
+
+    asyncio.run(test())
+
+
+@pytest.mark.parametrize(
+    "error", [SystemExit, KeyboardInterrupt, asyncio.CancelledError, GeneratorExit, ValueError]
+)
+def test_a_renderer_or_validator_that_breaks_ends_the_call_only(error: type[BaseException]) -> None:
+    def break_off(_value: Any, _presentation: Any = None) -> str:
+        raise error
+
+    def refuse(text: str) -> str:
+        raise error(text)
+
+    async def test() -> None:
+        server = Server("brittle", version="1.0.0")
+
+        @server.tool(porcelain=break_off)
+        async def render() -> Answer:
+            """Return what cannot be shown."""
+            return Answer(1)
+
+        @server.tool()
+        async def validate(text: Annotated[str, AfterValidator(refuse)]) -> Answer:
+            """Never get here."""
+            return Answer(len(text))
+
+        async with connect(server, settings=QUIET) as client:
+            assert (await client.call("render")).code == "INTERNAL"
+            assert (await client.call("validate", text="x")).code in {"INTERNAL", "INVALID_REQUEST"}
 
     asyncio.run(test())
 

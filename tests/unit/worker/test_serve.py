@@ -187,9 +187,11 @@ def test_a_thread_that_does_not_end_does_not_keep_the_server(server: Path, envir
     assert b"TOOL_TIMEOUT" in done.stdout
 
 
+@pytest.mark.parametrize("mode", ["native", "sdk"])
 def test_a_client_that_does_not_read_for_a_while_gets_every_answer_when_it_does(
-    server: Path, environ: dict[str, str]
+    mode: str, server: Path, environ: dict[str, str]
 ) -> None:
+    environ = {**environ, "HOLDFAST_MCP_MODE": mode}
     calls = [call(number, "big") for number in range(1, 41)]
     process = subprocess.Popen(
         [sys.executable, str(server)],

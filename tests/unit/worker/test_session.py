@@ -34,11 +34,13 @@ def make_server() -> Server:
 class Wire:
     """Records what a session sends, and when it asks for a flush."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, server: Server | None = None, settings: Settings = QUIET, revision: str = "2025-11-25"
+    ) -> None:
         self.sent: list[Any] = []
         self.flushed = 0
-        self.session = Session(make_server(), QUIET, RecordingLog(), self)
-        self.receive(HELLO)
+        self.session = Session(server or make_server(), settings, RecordingLog(), self)
+        self.receive({**HELLO, "params": {"protocolVersion": revision}})
 
     def send(self, message: Any) -> None:
         self.sent.append(message)
@@ -117,3 +119,27 @@ def test_an_option_of_the_wrong_type_is_refused_in_words(options: dict[str, Any]
         @server.tool(**options)
         async def hang() -> None:
             """Never get here."""
+
+
+def test_the_answers_to_a_batch_are_parted_where_one_message_could_not_hold_them() -> None:
+    async def test() -> None:
+        server = Server("batch", version="1.0.0", dialect="poc", render="json", presentation="meta")
+
+        @server.tool()
+        async def big() -> str:
+            """Return a lot."""
+            return "x" * 400
+
+        wire = Wire(server, replace(QUIET, max_message_bytes=2600), "2025-03-26")
+        calls = [
+            {"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": {"name": "big"}} for n in range(1, 9)
+        ]
+        wire.receive(calls)
+        assert await wire.session.calls.wait_idle(5)
+
+        parts = wire.sent[1:]
+        assert [answer["id"] for part in parts for answer in part] == list(range(1, 9))
+        assert 1 < len(parts) < 8
+        assert all(len(encode(part)) <= 2600 for part in parts)
+
+    asyncio.run(test())
