@@ -206,8 +206,8 @@ def test_a_client_that_does_not_read_for_a_while_gets_every_answer_when_it_does(
     process.stdin.flush()
     wait_until_blocked(process.pid)
 
+    answers = [json.loads(process.stdout.readline()) for _ in range(41)]
     process.stdin.close()
-    answers = [json.loads(line) for line in process.stdout]
 
     assert {answer["id"] for answer in answers} == set(range(41))
     assert all(not answer["result"].get("isError") for answer in answers)
