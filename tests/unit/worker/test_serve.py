@@ -57,6 +57,7 @@ if __name__ == "__main__":
     server.run()
 """
 
+CLIENT = {"name": "test", "version": "1"}
 HELLO = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-06-18"}}
 
 
@@ -332,3 +333,27 @@ def wait_until_listening(process: psutil.Process) -> None:
                 return
         psutil.wait_procs([process], timeout=0.001)
     raise AssertionError("the server did not begin to listen")
+
+
+@pytest.mark.parametrize("mode", ["native", "sdk"])
+def test_a_batch_may_cancel_a_call_that_waits_and_be_answered_itself(
+    mode: str, server: Path, environ: dict[str, str]
+) -> None:
+    hello = {**HELLO, "params": {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": CLIENT}}
+    cancel = {"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": 2}}
+    batch = [cancel, {"jsonrpc": "2.0", "id": 3, "method": "ping"}]
+    own = {**environ, "HOLDFAST_MCP_MODE": mode, "HOLDFAST_CONCURRENCY": "1"}
+
+    done = subprocess.run(
+        [sys.executable, str(server)],
+        input=lines(hello, call(1, "sleep"), call(2, "tell")) + json.dumps(batch).encode() + b"\n",
+        env=own,
+        capture_output=True,
+        check=True,
+    )
+
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [{"jsonrpc": "2.0", "id": 3, "result": {}}] in answers
+    ended = {answer["id"]: answer for answer in answers if isinstance(answer, dict)}
+    assert "CANCELLED" in ended[2]["result"]["content"][0]["text"]
+    assert set(ended) == {0, 1, 2}
