@@ -38,7 +38,10 @@ class ServerStarted(Event):
 
 @dataclass(frozen=True, slots=True)
 class ServerStopped(Event):
-    """A server process ends. `reason` is eof, parent_died, signal or error; `late` counts dropped inputs."""
+    """A server process ends, for the reason eof, broken_pipe, parent_died, signal or error.
+
+    `late` counts what came for a call after its end, `unmatched` the cancellations that fit no call.
+    """
 
     name: ClassVar[str] = "server_stopped"
     ours: ClassVar[frozenset[str]] = frozenset({"server", "reason"})
@@ -47,6 +50,7 @@ class ServerStopped(Event):
     reason: str
     calls: int
     late: int
+    unmatched: int = 0
 
 
 @dataclass(frozen=True, slots=True)

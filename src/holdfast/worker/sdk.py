@@ -30,7 +30,7 @@ def require_sdk() -> None:
         from mcp.server.lowlevel import Server as _  # noqa: F401
     except ImportError as error:
         raise UsageError(
-            f"mode sdk needs the official MCP SDK, version 2.3 or later: {error}",
+            "mode sdk needs the official MCP SDK, version 2.3 or later, and it is not installed",
             remedy="pip install 'holdfast[sdk]'",
         ) from error
 

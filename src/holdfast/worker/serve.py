@@ -42,9 +42,10 @@ def serve(server: Registry, settings: Settings) -> int:
         log.emit(ServerStopped(server.name, os.getpid(), "error", 0, 0))
         log.close()
         raise
-    log.emit(ServerStopped(server.name, os.getpid(), ended.reason, ended.calls.ended, ended.calls.late))
+    calls = ended.calls
+    log.emit(ServerStopped(server.name, os.getpid(), ended.reason, calls.ended, calls.late, calls.unmatched))
     log.close()
-    if not ended.calls.has_abandoned_work:
+    if not calls.has_abandoned_work:
         loop.close()  # which also tells the threads of its executor to end
         if _threads_end():
             return ended.code

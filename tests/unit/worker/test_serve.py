@@ -135,6 +135,23 @@ def test_nothing_that_is_printed_reaches_the_protocol(server: Path, environ: dic
     assert "printed by a child" in printed
 
 
+def test_cancellations_that_fit_no_call_are_counted_in_the_event_log(
+    server: Path, environ: dict[str, str], tmp_path: Path
+) -> None:
+    stray = {"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": 77}}
+
+    subprocess.run(
+        [sys.executable, str(server)],
+        input=lines(HELLO, stray, stray),
+        env=environ,
+        capture_output=True,
+        check=True,
+    )
+
+    log = (tmp_path / "state" / "process" / "events.jsonl").read_text(encoding="utf-8")
+    assert json.loads(log.splitlines()[-1])["unmatched"] == 2
+
+
 def test_input_and_output_may_be_files(server: Path, environ: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes(lines(HELLO, call(1, "tell")))
 
