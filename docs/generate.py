@@ -3,6 +3,7 @@
 python docs/generate.py
 """
 
+import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -71,7 +72,7 @@ def events() -> str:
     )
     for kind in EVENTS:
         names = ", ".join(f"`{field.name}`" for field in fields(kind))
-        page += f"\n## `{kind.name}`\n\n{kind.__doc__}\n\n{names}\n"
+        page += f"\n## `{kind.name}`\n\n{inspect.getdoc(kind)}\n\n{names}\n"
     return page
 
 

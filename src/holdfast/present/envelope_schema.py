@@ -104,13 +104,6 @@ def _opened(schema: Any, definitions: Mapping[str, Any], marker: Marker, seen: f
     if not isinstance(schema, Mapping):
         return schema
     opened = dict(schema)
-    ref = opened.get("$ref")
-    if isinstance(ref, str) and ref not in seen:
-        target = resolve(ref, definitions)
-        inlined = _opened(target, definitions, marker, seen | {ref})
-        if inlined != target:
-            del opened["$ref"]
-            opened["allOf"] = [inlined, *opened.get("allOf", ())]
     for keyword in _IN_PLACE_LISTS:
         if keyword in opened:
             opened[keyword] = [_opened(branch, definitions, marker, seen) for branch in opened[keyword]]
@@ -121,6 +114,14 @@ def _opened(schema: Any, definitions: Mapping[str, Any], marker: Marker, seen: f
         opened["dependentSchemas"] = {
             name: _opened(branch, definitions, marker, seen) for name, branch in opened["dependentSchemas"].items()
         }
+    ref = opened.get("$ref")
+    if isinstance(ref, str) and ref not in seen:
+        target = resolve(ref, definitions)
+        inlined = _opened(target, definitions, marker, seen | {ref})
+        if inlined != target:
+            # Last, because it is opened already: a second time would count the marker twice.
+            del opened["$ref"]
+            opened["allOf"] = [inlined, *opened.get("allOf", ())]
     _admit(opened, marker)
     only = opened.get("allOf", ())
     return only[0] if set(opened) == {"allOf"} and len(only) == 1 else opened

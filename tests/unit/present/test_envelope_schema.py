@@ -166,3 +166,17 @@ def test_the_shape_of_a_status_record_is_what_a_reader_expects() -> None:
         "properties": {"status": {"const": "success"}, "n": {"type": "integer"}},
         "required": ["status"],
     }
+
+
+def test_a_counted_map_behind_a_reference_counts_the_marker_once() -> None:
+    counted = {
+        "type": "object",
+        "additionalProperties": {"type": "integer"},
+        "minProperties": 1,
+        "maxProperties": 2,
+    }
+    published = Validator(published_output_schema(Dialect.STATUS, through_definitions(counted)))
+
+    assert published.is_valid(success(Dialect.STATUS, {"a": 0}))
+    assert published.is_valid(success(Dialect.STATUS, {"a": 0, "b": 1}))
+    assert not published.is_valid(success(Dialect.STATUS, {}))
