@@ -45,11 +45,58 @@ def error_codes() -> str:
     )
 
 
+FILE_FORMAT = """
+## Configuration file
+
+`holdfast.toml` in the working directory or the nearest directory above it; or the same under `[tool.holdfast]`,
+`[tool.holdfast.tools.NAME]` and so on in `pyproject.toml`. In one directory `holdfast.toml` wins.
+`HOLDFAST_CONFIG` names another file; empty or `none` it means no file. Clients often start servers in a directory
+of their own: set `HOLDFAST_CONFIG` in their configuration. Relative directories are relative to the file. A key
+that means nothing is an error, wherever it stands. `holdfast config show` tells every value and
+where it comes from.
+
+```toml
+tool_timeout = 60              # any setting, for every server
+
+[tools.fetch]                  # rules for a tool by its name, for every server
+deadline = 300
+deadline_total = 900
+effect = "replay_safe"
+restart_budget = 1
+
+[tools.book]
+effect = "deduplicated"
+key = "/arguments/booking_id"
+
+[servers.everything]           # settings for one server, by its name
+deadline = 30
+
+[servers.everything.tools.echo]
+effect = "at_most_once"
+```
+
+What is said about a tool of one server wins over what is said about the tool in general, key by key; an effect
+brings its own `key` or `probe`.
+
+"""
+
+RULES = (
+    ("`deadline`, `deadline_total`", "seconds", "As the setting of that name, for this tool."),
+    ("`restart_budget`", "0 to 100", "Losses of its worker that one call may survive, as the setting `replays`."),
+    ("`effect`", '`"replay_safe"`', "A call may be sent again, even after half a run."),
+    ("`effect`", '`"deduplicated"`', "Calls with the same key take effect once. Needs `key`."),
+    ("`effect`", '`"probe_required"`', "Another tool can tell whether a call took effect. Needs `probe`."),
+    ("`effect`", '`"at_most_once"`', "A call is never sent again. The default."),
+    ("`key`", '`"/arguments/NAME"`', "JSON Pointer to the argument that holds the key."),
+    ("`probe`", "name of a tool", "The tool that is asked."),
+)
+
+
 def settings() -> str:
-    """Every knob."""
+    """Every knob, and the file that sets it."""
     rows = (
         (
-            f"`{setting.env}`",
+            f"`{setting.name}`",
             f"`{setting.flag}`" if setting.flag else "",
             "" if setting.default in (None, "") else f"`{setting.default}`",
             setting.help,
@@ -57,9 +104,13 @@ def settings() -> str:
         for setting in SETTINGS
     )
     return (
-        HEADER.format(source="src/holdfast/settings.py")
-        + "# Settings\n\nA flag wins over the environment variable, which wins over the default.\n\n"
-        + table(("environment variable", "flag of `holdfast serve`", "default", "meaning"), rows)
+        HEADER.format(source="src/holdfast/settings/knobs.py")
+        + "# Settings\n\nA flag wins over the environment variable, which wins over the configuration file, which "
+        "wins over the default. The environment variable is the name in capitals behind `HOLDFAST_`: "
+        "`HOLDFAST_QUEUE_MAX`.\n\n"
+        + table(("name", "flag of `holdfast serve`", "default", "meaning"), rows)
+        + FILE_FORMAT
+        + table(("rule for a tool", "value", "meaning"), RULES)
     )
 
 

@@ -65,16 +65,16 @@ def command(
     from holdfast.cli.calling import Request, explain, perform, present
     from holdfast.cli.connect import load_server, run
     from holdfast.cli.streams import guarded_streams
-    from holdfast.settings import load_settings
+    from holdfast.settings import load_configuration
     from holdfast.vocabulary.events import FaultRecorded
 
-    settings = load_settings(options)
     request = Request.read(
         rest[0], rest[1:], timeout=timeout, render=render, detail=detail,
         progress=sys.stderr.isatty() if progress is None else progress,
     )  # fmt: skip
     with guarded_streams():
         server = load_server(source)
+        settings = load_configuration(options, server=server.name if server else None).settings
         faults: list[FaultRecorded] = []
         outcome = run(perform(source, server, settings, request, faults))
     code = present(outcome, as_json=as_json)

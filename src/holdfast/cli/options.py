@@ -1,10 +1,11 @@
 """Options that commands share: one per setting, made from its declaration, and the form of TARGET.
 
-No default is written here; a setting that was not given on the command line is left to `load_settings`.
+No default is written here; a setting that was not given on the command line is left to the other
+sources of settings.
 """
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 import click
@@ -12,7 +13,7 @@ import click
 from holdfast.errors import UsageError
 from holdfast.settings import SETTINGS, Setting
 
-__all__ = ["SECONDS", "ServerCommand", "Source", "setting_options", "take_source"]
+__all__ = ["SECONDS", "ServerCommand", "Source", "setting_options", "take_source", "words_of_settings"]
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -20,7 +21,7 @@ _COMMAND = "holdfast.command"  # where a context keeps what stood behind `--`
 
 
 def setting_options(*names: str) -> Callable[[Decorated], Decorated]:
-    """The options of these settings; without names, of every setting that has a flag."""
+    """The options of these settings, in the order of their declaration; without names, of all that have a flag."""
 
     def decorate(function: Decorated) -> Decorated:
         for setting in reversed(SETTINGS):
@@ -39,22 +40,27 @@ def _option(setting: Setting, flag: str) -> Callable[[Decorated], Decorated]:
     elif setting.default not in {None, ""}:
         shown = f"{setting.default:g}" if isinstance(setting.default, float) else setting.default
         notes.append(f"default: {shown}")
-    choices = [word for word in getattr(setting.parse, "choices", ()) if word]
     kind: Any = None
-    if choices:
-        kind = click.Choice(choices)
+    if setting.parse.choices:
+        kind = click.Choice(setting.parse.choices)
     elif not isinstance(setting.default, bool):
         kind = click.STRING  # parsed where the environment variable is parsed too
     text = f"{setting.help} [{'; '.join(notes)}]"
-    return click.option(flag, setting.name, type=kind, default=None, metavar=_metavar(setting, choices), help=text)
+    return click.option(flag, setting.name, type=kind, default=None, metavar=setting.parse.metavar, help=text)
 
 
-def _metavar(setting: Setting, choices: list[str]) -> str | None:
-    if isinstance(setting.default, bool):
-        return None
-    if choices:
-        return "|".join(choices)
-    return {int: "N", float: "SECONDS"}.get(type(setting.default), "DIR")
+def words_of_settings(options: Mapping[str, Any]) -> list[str]:
+    """The command-line words that say the same settings again."""
+    words: list[str] = []
+    for setting in SETTINGS:
+        value = options.get(setting.name)
+        if value is None or setting.flag is None:
+            continue
+        if isinstance(setting.default, bool):
+            words.append(setting.flag if value else f"--no-{setting.flag.removeprefix('--')}")
+        else:
+            words.append(f"{setting.flag}={value}")
+    return words
 
 
 class _Seconds(click.ParamType[float]):

@@ -42,11 +42,12 @@ def command(ctx: click.Context, /, words: tuple[str, ...], as_json: bool, timeou
     from holdfast.cli.connect import load_server, run
     from holdfast.cli.streams import guarded_streams
     from holdfast.cli.tool_list import describe_tools, fetch_tools
-    from holdfast.settings import load_settings
+    from holdfast.settings import load_configuration
 
-    settings = load_settings({**options, "event_log": False})  # nothing is called, so nothing happens
+    options["event_log"] = False  # nothing is called, so nothing happens
     with guarded_streams():
         server = load_server(source)
+        settings = load_configuration(options, server=server.name if server else None).settings
         peer, tools = run(fetch_tools(source, server, settings, timeout))
     if as_json:
         from holdfast.wire.codec import encode

@@ -1,0 +1,20 @@
+"""Every knob of Holdfast, declared once, and where its value comes from: flag, environment, file, default.
+
+`load_settings` looks at no file; `load_configuration` does, and knows the rules for single tools too. Importing
+this package is cheap: the TOML reader is loaded only when there is a file to read.
+"""
+
+from holdfast.settings.knobs import SETTINGS, Setting, Settings, default_state_dir
+from holdfast.settings.sources import Configuration, load_configuration, load_settings
+from holdfast.settings.tools import ToolRule
+
+__all__ = [
+    "SETTINGS",
+    "Configuration",
+    "Setting",
+    "Settings",
+    "ToolRule",
+    "default_state_dir",
+    "load_configuration",
+    "load_settings",
+]

@@ -1,0 +1,210 @@
+"""One declaration per knob: name, kind, default, environment variable, flag, help.
+
+The command line, the documentation and the validation all read this table; nothing else in the package
+declares a default. Where a value comes from is the business of `sources`.
+"""
+
+import os
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from holdfast.errors import UsageError
+from holdfast.settings.kinds import DIRECTORY, POSITIVE_SECONDS, SECONDS, SWITCH, Kind, choice, integer
+
+__all__ = ["SETTINGS", "Setting", "Settings", "default_state_dir"]
+
+MIB = 1024 * 1024
+WEEK = 7 * 24 * 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One knob. `parse` turns text into the value and raises ValueError with the reason it cannot."""
+
+    name: str
+    default: Any
+    parse: Kind
+    help: str
+    flag: str | None = None
+
+    @property
+    def env(self) -> str:
+        """The environment variable that sets this knob."""
+        return "HOLDFAST_" + self.name.upper()
+
+    def value_of(self, raw: Any, source: str) -> Any:
+        """The value of what `source` says, as text or as a value of its own; UsageError where it is none."""
+        try:
+            if not isinstance(raw, str):
+                raw = "on" if raw is True else "off" if raw is False else str(raw)
+            return self.parse(raw)
+        except ValueError as error:
+            shown = repr(raw) if isinstance(raw, str) else "too long"  # a number beyond thousands of digits
+            raise UsageError(f"{source} is {shown}: {error}", remedy=f"correct {source}") from error
+
+
+def default_state_dir() -> Path:
+    """Where state lives when nothing else is said: the user's XDG state directory."""
+    base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    return Path(base) / "holdfast"
+
+
+def _knob(default: Any, parse: Kind, text: str, flag: str | None = None) -> Any:
+    return field(default=default, metadata={"parse": parse, "help": text, "flag": flag})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every knob, declared once, with its final value; build it with `load_settings` or `load_configuration`."""
+
+    # A server written with Holdfast.
+    mcp_mode: str = _knob(
+        "native",
+        choice("native", "sdk", "legacy"),
+        "How MCP is spoken on stdio: newline JSON, the official SDK, or Content-Length framing.",
+        "--mcp-mode",
+    )
+    protocol: str = _knob(
+        "",
+        choice("", "pinned", "negotiate"),
+        "pinned answers 2024-11-05 to every handshake, negotiate the client's revision. "
+        "Default: what the server declares.",
+        "--protocol",
+    )
+    render: str = _knob(
+        "",
+        choice("", "json", "porcelain"),
+        "Form of the text of a result. Default: what the server declares.",
+        "--render",
+    )
+    queue_max: int = _knob(
+        64,
+        integer(0),
+        "Calls that may wait for a free slot; one more is answered QUEUE_OVERLOADED.",
+        "--queue-max",
+    )
+    concurrency: int = _knob(32, integer(1), "Calls that may run at the same time.", "--concurrency")
+    tool_timeout: float = _knob(
+        120.0,
+        SECONDS,
+        "Seconds that a tool without a timeout of its own may take; 0 means no limit.",
+        "--tool-timeout",
+    )
+
+    # Every process in our custody.
+    kill_grace: float = _knob(
+        2.0, SECONDS, "Seconds between asking work or a process tree to stop and killing it.", "--kill-grace"
+    )
+    drain: float = _knob(
+        5.0,
+        SECONDS,
+        "Seconds that calls in flight may take after the client closed its end; then they are cancelled.",
+        "--drain",
+    )
+    exit_with_parent: bool = _knob(
+        True,  # noqa: FBT003
+        SWITCH,
+        "Stop when the process that started the server dies.",
+        "--exit-with-parent",
+    )
+
+    # The host: calls to the worker behind it.
+    deadline: float = _knob(
+        600.0,
+        SECONDS,
+        "Seconds that a call to a foreign server may take without a sign of progress; 0 means no limit.",
+        "--deadline",
+    )
+    deadline_total: float = _knob(
+        3600.0,
+        SECONDS,
+        "Seconds that a call to a foreign server may take at all, progress or not; 0 means no limit.",
+        "--deadline-total",
+    )
+    heartbeat: float = _knob(
+        15.0,
+        SECONDS,
+        "Seconds of silence after which a call that has a progress token gets a sign of life; 0 means never.",
+        "--heartbeat",
+    )
+    replays: int = _knob(2, integer(0, 100), "How many losses of its worker one call may survive.", "--replays")
+    untrusted: bool = _knob(
+        False,  # noqa: FBT003
+        SWITCH,
+        "Do not believe a worker that calls a tool read-only (readOnlyHint).",
+        "--untrusted",
+    )
+    trust_idempotent: bool = _knob(
+        False,  # noqa: FBT003
+        SWITCH,
+        "Believe a worker that calls a tool idempotent (idempotentHint) too.",
+        "--trust-idempotent",
+    )
+    probe_hold: float = _knob(
+        30.0, SECONDS, "Seconds that a call may be held while a probe finds out whether it took effect."
+    )
+    pending_max: int = _knob(1024, integer(1), "Requests that may be in flight or wait in the host.")
+    pending_bytes: int = _knob(64 * MIB, integer(1024), "Bytes that these requests may have together.")
+    dedup_ttl: float = _knob(WEEK, SECONDS, "Seconds that the stored outcome of a deduplicated call is kept.")
+
+    # The host: the worker itself.
+    spare: int = _knob(0, integer(0, 8), "Warm standby workers.", "--spare")
+    start_timeout: float = _knob(
+        60.0, POSITIVE_SECONDS, "Seconds that a replacement worker may take until it is ready.", "--start-timeout"
+    )
+    ping_interval: float = _knob(30.0, SECONDS, "Seconds between two looks at an idle worker; 0 means never.")
+    ping_timeout: float = _knob(
+        10.0, POSITIVE_SECONDS, "Seconds that a worker may take to answer a ping before it counts as hung."
+    )
+    noise_max: int = _knob(
+        1000,
+        integer(0),
+        "Lines on stdout that are no message that a worker may write before it is replaced; 0 tolerates none.",
+    )
+    restart_budget: int = _knob(
+        10,
+        integer(1),
+        "Losses of the worker within the restart window after which the host only tries at a low rate.",
+        "--restart-budget",
+    )
+    restart_window: float = _knob(60.0, SECONDS, "Seconds within which losses count against the restart budget.")
+    restart_delay: float = _knob(0.1, SECONDS, "Seconds before the first restart; doubles with every loss.")
+    restart_delay_max: float = _knob(5.0, SECONDS, "Longest pause before a restart, in seconds.")
+    restart_slow: float = _knob(30.0, SECONDS, "Seconds between restarts once the budget is used up.")
+    restart_reset: float = _knob(30.0, SECONDS, "Seconds of uptime after which earlier losses are forgotten.")
+
+    # Messages, the event log, state.
+    max_message_bytes: int = _knob(8 * MIB, integer(1024), "Largest message in either direction, in bytes.")
+    max_header_bytes: int = _knob(64 * 1024, integer(64), "Largest header block in legacy framing, in bytes.")
+    max_depth: int = _knob(128, integer(8, 128), "Deepest nesting of arrays and objects in a message.")
+    progress_interval: float = _knob(
+        0.25, SECONDS, "Shortest time, in seconds, between two progress notices of a call."
+    )
+    event_log: bool = _knob(True, SWITCH, "Write the event log.", "--event-log")  # noqa: FBT003
+    event_log_bytes: int = _knob(8 * MIB, integer(4096), "Size at which the event log is rotated, in bytes.")
+    event_log_files: int = _knob(4, integer(1), "Number of event log files kept, the current one included.")
+    state_dir: Path | None = _knob(
+        None,
+        DIRECTORY,
+        "Directory of all state. Default: $XDG_STATE_HOME/holdfast or ~/.local/state/holdfast.",
+        "--state-dir",
+    )
+
+    def __post_init__(self) -> None:
+        for knob in fields(self):
+            value = getattr(self, knob.name)
+            # The type is compared as well: False equals the number 0 and is none.
+            if value != knob.default or type(value) is not type(knob.default):
+                setting = Setting(knob.name, knob.default, knob.metadata["parse"], "")
+                object.__setattr__(self, knob.name, setting.value_of(value, knob.name))
+
+    def state_path(self) -> Path:
+        """The directory that state is kept in."""
+        return self.state_dir or default_state_dir()
+
+
+SETTINGS: tuple[Setting, ...] = tuple(
+    Setting(knob.name, knob.default, knob.metadata["parse"], knob.metadata["help"], knob.metadata["flag"])
+    for knob in fields(Settings)
+)
