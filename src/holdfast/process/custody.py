@@ -5,18 +5,20 @@
 
 import asyncio
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from types import TracebackType
 from typing import Literal, Self, TypeVar
 
 from holdfast.process.outcome import Outcome
 
-__all__ = ["DEFAULT_GRACE", "STREAM_LIMIT", "Input", "Output", "Process", "finished"]
+__all__ = ["DEFAULT_GRACE", "STREAM_LIMIT", "Deliver", "Input", "Output", "Process", "finished"]
 
 DEFAULT_GRACE = 2.0
 STREAM_LIMIT = 64 * 1024
 
 Input = Literal["null", "pipe"]
 Output = Literal["pipe", "null", "inherit"]
+Deliver = Callable[[bytes], None]  # takes output as it comes, and b"" once at its end
 T = TypeVar("T")
 
 
@@ -28,6 +30,7 @@ class Process(ABC):
     """
 
     pid: int
+    token: str  # what marks the tree in the environment of each of its members
     stdin: asyncio.StreamWriter | None
     stdout: asyncio.StreamReader | None
     stderr: asyncio.StreamReader | None
@@ -43,6 +46,14 @@ class Process(ABC):
         Returns when the end is verified, also when the awaiting task is cancelled meanwhile: the cancellation is
         raised afterwards. A second stop joins the first. On a tree that has ended it only closes the streams.
         """
+
+    @abstractmethod
+    def pause_stdout(self, full: bool) -> None:
+        """Stop or resume reading what goes to `on_stdout`; of no effect without it, and after the end."""
+
+    def unsent(self) -> int:
+        """How many bytes were written to `stdin` and have not reached the pipe yet."""
+        return 0 if self.stdin is None else self.stdin.transport.get_write_buffer_size()
 
     async def __aenter__(self) -> Self:
         return self

@@ -11,16 +11,17 @@ import os
 import socket
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from typing import IO, Any
 
 from holdfast.errors import ProcessError
 from holdfast.process import keeper as keeper_program
 from holdfast.process.command import Command, checked_seconds
-from holdfast.process.custody import Input, Output, Process, finished
+from holdfast.process.custody import Deliver, Input, Output, Process, finished
 from holdfast.process.keeper import KILL_BOUND
 from holdfast.process.outcome import Outcome
+from holdfast.process.output_pipe import OutputPipe
 
 __all__ = ["KeptProcess", "start"]
 
@@ -35,6 +36,7 @@ class KeptProcess(Process):
         self, command: Command, grace: float, popen: "subprocess.Popen[bytes]", control: socket.socket
     ) -> None:
         self.pid = 0
+        self.token = command.token
         self.keeper_pid = popen.pid
         self.stdin = self.stdout = self.stderr = None
         self._command = command
@@ -45,6 +47,7 @@ class KeptProcess(Process):
         self._started: asyncio.Future[None] = self._loop.create_future()
         self._ended: asyncio.Future[Outcome] = self._loop.create_future()
         self._transports: dict[IO[bytes], asyncio.BaseTransport] = {}
+        self._outputs: dict[IO[bytes], OutputPipe] = {}
         self._received = b""
         self._outcome: Outcome | None = None
         self._last_resort: asyncio.TimerHandle | None = None
@@ -64,10 +67,15 @@ class KeptProcess(Process):
         finally:
             self._close_streams()
 
-    async def begin(self, limit: int) -> None:
+    def pause_stdout(self, full: bool) -> None:
+        """Stop or resume reading what goes to `on_stdout`."""
+        if self._popen.stdout in self._outputs:
+            self._outputs[self._popen.stdout].pause(full)
+
+    async def begin(self, limit: int, on_stdout: Deliver | None, on_stderr: Deliver | None) -> None:
         """Tell the keeper what to run, connect the streams, and wait until the command is executed."""
         try:
-            await self._connect_streams(limit)
+            await self._connect_streams(limit, on_stdout, on_stderr)
             await self._send_request()
             await asyncio.shield(self._started)
         except BaseException:
@@ -76,6 +84,8 @@ class KeptProcess(Process):
                 self._control.shutdown(socket.SHUT_WR)
             await self.stop()
             raise
+        for output in self._outputs.values():
+            output.start()
 
     async def _send_request(self) -> None:
         command = self._command
@@ -85,13 +95,11 @@ class KeptProcess(Process):
         with suppress(OSError):  # the keeper is gone; the end of file that it leaves fails the start
             await self._loop.sock_sendall(self._control, b"%d\n%b" % (len(body), body))
 
-    async def _connect_streams(self, limit: int) -> None:
+    async def _connect_streams(self, limit: int, on_stdout: Deliver | None, on_stderr: Deliver | None) -> None:
         if self._popen.stdin is not None:
             self.stdin = await self._writer(self._popen.stdin)
-        if self._popen.stdout is not None:
-            self.stdout = await self._reader(self._popen.stdout, limit)
-        if self._popen.stderr is not None:
-            self.stderr = await self._reader(self._popen.stderr, limit)
+        self.stdout = await self._output(self._popen.stdout, limit, on_stdout)
+        self.stderr = await self._output(self._popen.stderr, limit, on_stderr)
 
     async def _writer(self, pipe: IO[bytes]) -> asyncio.StreamWriter:
         # A reader's protocol, since it alone offers both flow control and `wait_closed` to a writer.
@@ -100,7 +108,14 @@ class KeptProcess(Process):
         self._transports[pipe] = transport
         return asyncio.StreamWriter(transport, protocol, None, self._loop)
 
-    async def _reader(self, pipe: IO[bytes], limit: int) -> asyncio.StreamReader:
+    async def _output(
+        self, pipe: IO[bytes] | None, limit: int, deliver: Deliver | None
+    ) -> asyncio.StreamReader | None:
+        if pipe is None:
+            return None
+        if deliver is not None:
+            self._outputs[pipe] = OutputPipe(pipe, deliver)
+            return None
         reader = asyncio.StreamReader(limit=limit, loop=self._loop)
         protocol = asyncio.StreamReaderProtocol(reader, loop=self._loop)
         self._transports[pipe], _ = await self._loop.connect_read_pipe(lambda: protocol, pipe)
@@ -184,20 +199,35 @@ class KeptProcess(Process):
             self._started.exception()  # marks it as seen: whoever started the command may be cancelled by now
 
     def _close_streams(self) -> None:
-        for pipe in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
-            transport = None if pipe is None else self._transports.get(pipe)
-            if isinstance(transport, asyncio.WriteTransport):
-                # A plain close would first deliver what is buffered, and nobody is left to read it.
-                if not transport.is_closing() or transport.get_write_buffer_size():
-                    transport.abort()
-            elif transport is not None:
-                transport.close()
-            elif pipe is not None:  # the start failed before this one was connected
-                pipe.close()
+        with ExitStack() as stack:  # a callable that raises must not keep the other streams open
+            for output in self._outputs.values():
+                stack.callback(output.finish)
+            for pipe in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
+                if pipe not in self._outputs:
+                    self._close_stream(pipe)
+
+    def _close_stream(self, pipe: IO[bytes] | None) -> None:
+        transport = None if pipe is None else self._transports.get(pipe)
+        if isinstance(transport, asyncio.WriteTransport):
+            # A plain close would first deliver what is buffered, and nobody is left to read it.
+            if not transport.is_closing() or transport.get_write_buffer_size():
+                transport.abort()
+        elif transport is not None:
+            transport.close()
+        elif pipe is not None:  # the start failed before this one was connected
+            pipe.close()
 
 
 async def start(
-    command: Command, *, stdin: Input, stdout: Output, stderr: Output, grace: float, limit: int
+    command: Command,
+    *,
+    stdin: Input,
+    stdout: Output,
+    stderr: Output,
+    on_stdout: Deliver | None,
+    on_stderr: Deliver | None,
+    grace: float,
+    limit: int,
 ) -> KeptProcess:
     """Start the keeper, and through it the command."""
     try:
@@ -223,7 +253,7 @@ async def start(
     finally:
         theirs.close()
     process = KeptProcess(command, grace, popen, ours)
-    await process.begin(limit)
+    await process.begin(limit, on_stdout, on_stderr)
     return process
 
 

@@ -4,8 +4,9 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 
+from holdfast.errors import ProcessError
 from holdfast.process.command import checked_command, checked_seconds
-from holdfast.process.custody import DEFAULT_GRACE, STREAM_LIMIT, Input, Output, Process
+from holdfast.process.custody import DEFAULT_GRACE, STREAM_LIMIT, Deliver, Input, Output, Process
 
 __all__ = ["spawn"]
 
@@ -18,6 +19,8 @@ async def spawn(
     stdin: Input = "null",
     stdout: Output = "pipe",
     stderr: Output = "pipe",
+    on_stdout: Deliver | None = None,
+    on_stderr: Deliver | None = None,
     grace: float = DEFAULT_GRACE,
     limit: int = STREAM_LIMIT,
 ) -> Process:
@@ -25,11 +28,29 @@ async def spawn(
 
     `limit` is the longest line that the stream readers' `readline` accepts; twice as much is buffered before the
     command has to wait. `grace` is what a stop leaves the tree to clean up, also when the server dies.
+
+    `on_stdout` and `on_stderr` take the output from the event loop as it comes, in place of a stream reader: up to
+    256 KiB at a time, never before `spawn` has returned, and b"" exactly once: at the end of the output, or when
+    the process was stopped. All that the tree wrote comes before it, however the tree ended.
     """
+    for name, output, deliver in (("stdout", stdout, on_stdout), ("stderr", stderr, on_stderr)):
+        if deliver is not None and output != "pipe":
+            raise ProcessError(
+                f"on_{name} gets nothing where {name} is {output!r}; give {name}='pipe' or leave it out"
+            )
     command = checked_command(argv, cwd, env)
     seconds = checked_seconds("grace", grace)
     if sys.platform == "win32":
         from holdfast.process.windows import start
     else:
         from holdfast.process.posix import start
-    return await start(command, stdin=stdin, stdout=stdout, stderr=stderr, grace=seconds, limit=limit)
+    return await start(
+        command,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        on_stdout=on_stdout,
+        on_stderr=on_stderr,
+        grace=seconds,
+        limit=limit,
+    )

@@ -14,12 +14,14 @@ from typing import Any
 
 from holdfast.errors import ProcessError
 from holdfast.process.command import Command, checked_seconds
-from holdfast.process.custody import Input, Output, Process, finished
+from holdfast.process.custody import Deliver, Input, Output, Process, finished
 from holdfast.process.outcome import Outcome
+from holdfast.process.output_pipe import READ_BYTES
 
 __all__ = ["ExtendedLimits", "Job", "WindowsProcess", "outcome_of", "start", "taskkill_command"]
 
 KILL_BOUND = 5.0
+_EOF_BOUND = 1.0  # seconds for the rest of the output, should somebody outside of the tree hold a pipe open
 CREATE_NEW_PROCESS_GROUP = 0x200
 CTRL_BREAK_EVENT = 1
 JOB_OBJECT_EXTENDED_LIMIT_INFORMATION = 9
@@ -109,9 +111,26 @@ class Job:
 class WindowsProcess(Process):
     """A command whose tree is held by a job object."""
 
-    def __init__(self, process: asyncio.subprocess.Process, job: Job, grace: float) -> None:
+    def __init__(
+        self,
+        process: asyncio.subprocess.Process,
+        job: Job,
+        grace: float,
+        *,
+        token: str = "",
+        on_stdout: Deliver | None = None,
+        on_stderr: Deliver | None = None,
+    ) -> None:
         self.pid = process.pid
-        self.stdin, self.stdout, self.stderr = process.stdin, process.stdout, process.stderr
+        self.token = token
+        self.stdin = process.stdin
+        self._may_read = asyncio.Event()
+        self._may_read.set()
+        always = asyncio.Event()
+        always.set()
+        self._pumps: list[asyncio.Task[None]] = []
+        self.stdout = self._output(process.stdout, on_stdout, self._may_read)
+        self.stderr = self._output(process.stderr, on_stderr, always)
         self._process = process
         self._job = job
         self._grace = grace
@@ -132,7 +151,34 @@ class WindowsProcess(Process):
         outcome = await finished(self._ended)
         if self.stdin is not None:
             self.stdin.close()
+        if self._pumps:
+            await finished(asyncio.ensure_future(self._hand_over_the_rest()))
         return outcome
+
+    def pause_stdout(self, full: bool) -> None:
+        """Stop or resume passing on what goes to `on_stdout`; the stream reader behind it then fills up."""
+        if full:
+            self._may_read.clear()
+        else:
+            self._may_read.set()
+
+    def _output(
+        self, stream: asyncio.StreamReader | None, deliver: Deliver | None, may_read: asyncio.Event
+    ) -> asyncio.StreamReader | None:
+        if stream is None or deliver is None:
+            return stream
+        self._pumps.append(asyncio.ensure_future(_pump(stream, deliver, may_read)))
+        return None
+
+    async def _hand_over_the_rest(self) -> None:
+        self._may_read.set()
+        done, pending = await asyncio.wait(self._pumps, timeout=_EOF_BOUND)
+        for pump in pending:
+            pump.cancel()
+        if pending:
+            await asyncio.wait(pending)
+        for pump in done:
+            pump.result()
 
     async def _ladder(self, grace: float) -> None:
         import psutil
@@ -161,8 +207,25 @@ class WindowsProcess(Process):
         return outcome_of(self.pid, code, stopped=stopped, killed=self._killed, survivors=survivors)
 
 
+async def _pump(stream: asyncio.StreamReader, deliver: Deliver, may_read: asyncio.Event) -> None:
+    try:
+        while data := await stream.read(READ_BYTES):
+            await may_read.wait()
+            deliver(data)
+    finally:
+        deliver(b"")
+
+
 async def start(
-    command: Command, *, stdin: Input, stdout: Output, stderr: Output, grace: float, limit: int
+    command: Command,
+    *,
+    stdin: Input,
+    stdout: Output,
+    stderr: Output,
+    on_stdout: Deliver | None,
+    on_stderr: Deliver | None,
+    grace: float,
+    limit: int,
 ) -> WindowsProcess:
     """Start the command in a process group and a job of its own."""
     try:
@@ -181,4 +244,4 @@ async def start(
         raise ProcessError(text, details={"argv": list(command.argv), "errno": error.errno}) from error
     job = Job()
     job.add(process.pid)
-    return WindowsProcess(process, job, grace)
+    return WindowsProcess(process, job, grace, token=command.token, on_stdout=on_stdout, on_stderr=on_stderr)

@@ -154,9 +154,9 @@ def _refuse_unsayable(value: Any) -> None:
     while pending:
         item = pending.pop()
         if isinstance(item, dict):
-            wrong = next((key for key in item if not isinstance(key, str)), None)
-            if wrong is not None:
-                raise TypeError(f"the object key {wrong!r} is not a string")
+            for key in item:
+                if not isinstance(key, str):
+                    raise TypeError(f"the object key {key!r} is not a string")
             pending.extend(item.values())
         elif isinstance(item, list | tuple):
             pending.extend(item)

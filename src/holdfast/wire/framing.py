@@ -4,6 +4,8 @@ Both framers have the same three methods: `feed` takes the next bytes and return
 `finish` is told that there are no more; `wrap` makes a frame to send. What cannot be a frame becomes a WireError
 in its place, to be answered there. A framer never raises, never keeps more than one message's worth of bytes,
 and always finds the next intact message. What a frame says is not looked at.
+
+A message that is too long is told as soon as that is known, or, to whoever wants to keep its two ends, at its end.
 """
 
 import re
@@ -12,7 +14,7 @@ from holdfast.errors import WireError
 from holdfast.wire.codec import BOM
 from holdfast.wire.envelope import INVALID_REQUEST
 
-__all__ = ["MAX_HEADER_BYTES", "MAX_MESSAGE_BYTES", "ContentLengthFramer", "Frame", "LineFramer"]
+__all__ = ["MAX_HEADER_BYTES", "MAX_MESSAGE_BYTES", "ContentLengthFramer", "Frame", "LineFramer", "TooLongError"]
 
 Frame = bytes | WireError
 
@@ -28,13 +30,37 @@ _LENGTH_AT_END = re.compile(rb"(?<!-)" + _LENGTH.pattern + rb"\Z", re.IGNORECASE
 _LONGEST_LENGTH_LINE = 128  # more than _LENGTH can ever match, so that a shortened line still holds the match
 
 
+class TooLongError(WireError):
+    """A message that is longer than allowed. Its two ends are kept where the framer was asked to."""
+
+    def __init__(self, max_bytes: int, head: bytes = b"", tail: bytes = b"") -> None:
+        super().__init__(INVALID_REQUEST, f"the message is longer than {max_bytes} bytes")
+        self.head = head
+        self.tail = tail
+
+
+class _Ends:
+    """The first and the last bytes of a message that is too long to be kept."""
+
+    def __init__(self, kept: int) -> None:
+        self._kept = kept
+        self.head = self.tail = b""
+
+    def add(self, data: bytes | bytearray) -> None:
+        if len(self.head) < self._kept:
+            self.head += bytes(data[: self._kept - len(self.head)])
+        self.tail = (self.tail + bytes(data[-self._kept :]))[-self._kept :]
+
+
 class LineFramer:
     """One message per line. A trailing CR is stripped and blank lines are skipped."""
 
-    def __init__(self, max_bytes: int = MAX_MESSAGE_BYTES) -> None:
+    def __init__(self, max_bytes: int = MAX_MESSAGE_BYTES, *, ends_kept: int = 0) -> None:
         self.max_bytes = max_bytes
+        self._ends_kept = ends_kept
+        self._ends: _Ends | None = None  # of a line that is too long and will be reported at its end
         self._pending = bytearray()
-        self._skipping = False  # inside a line that has already been reported as too long
+        self._skipping = False  # inside a line that is too long
         self._at_start = True
 
     def feed(self, data: bytes) -> list[Frame]:
@@ -44,13 +70,16 @@ class LineFramer:
         rest = lines.pop()
         for line in lines:
             self._end_line(line, frames)
-        if rest and not self._skipping:
+        if rest and self._ends is not None:
+            self._ends.add(rest)
+        elif rest and not self._skipping:
             self._hold(rest, frames)
         return frames
 
     def finish(self) -> list[Frame]:
         """The last line, if it was not terminated."""
         frames: list[Frame] = []
+        self._ends = None  # the end of a line that has none cannot be told
         self._end_line(b"", frames)
         return frames
 
@@ -61,6 +90,10 @@ class LineFramer:
     def _end_line(self, line: bytes, frames: list[Frame]) -> None:
         if self._skipping:
             self._skipping = False
+            if self._ends is not None:
+                self._ends.add(line)
+                frames.append(TooLongError(self.max_bytes, self._ends.head, self._ends.tail))
+                self._ends = None
             return
         if self._pending:
             line = bytes(self._pending) + line
@@ -68,7 +101,8 @@ class LineFramer:
         if line.endswith(b"\r"):
             line = line[:-1]
         if len(line) > self.max_bytes:
-            frames.append(_too_long(self.max_bytes))
+            kept = self._ends_kept
+            frames.append(TooLongError(self.max_bytes, line[:kept], line[-kept:] if kept else b""))
             return
         if self._at_start:
             self._at_start = False
@@ -79,7 +113,12 @@ class LineFramer:
     def _hold(self, rest: bytes, frames: list[Frame]) -> None:
         # One byte more than the limit is kept: it may turn out to be the CR of the line end.
         if len(self._pending) + len(rest) > self.max_bytes + 1:
-            frames.append(_too_long(self.max_bytes))
+            if self._ends_kept:
+                self._ends = _Ends(self._ends_kept)
+                self._ends.add(self._pending)
+                self._ends.add(rest)
+            else:
+                frames.append(TooLongError(self.max_bytes))
             self._pending = bytearray()
             self._skipping = True
         else:
@@ -93,8 +132,16 @@ class ContentLengthFramer:
     that ends in a valid Content-Length header, whatever stands before it on that line.
     """
 
-    def __init__(self, max_bytes: int = MAX_MESSAGE_BYTES, max_header_bytes: int = MAX_HEADER_BYTES) -> None:
+    def __init__(
+        self,
+        max_bytes: int = MAX_MESSAGE_BYTES,
+        max_header_bytes: int = MAX_HEADER_BYTES,
+        *,
+        ends_kept: int = 0,
+    ) -> None:
         self.max_bytes = max_bytes
+        self._ends_kept = ends_kept
+        self._ends: _Ends | None = None  # of a body that is too long and will be reported at its end
         self.max_header_bytes = max_header_bytes
         self._buffer = bytearray()
         self._searched = 0  # bytes at the front of the buffer that are known to hold no line end
@@ -108,8 +155,8 @@ class ContentLengthFramer:
     def feed(self, data: bytes) -> list[Frame]:
         """The messages that end in `data`."""
         frames: list[Frame] = []
-        if self._skip >= len(data):
-            self._skip -= len(data)
+        if self._skip > len(data):
+            self._pass_over(data, frames)
             return frames
         self._buffer += data
         while self._advance(frames):
@@ -131,8 +178,8 @@ class ContentLengthFramer:
         """Take one step through the buffer; False when it takes more bytes to go on."""
         if self._skip:
             skipped = min(self._skip, len(self._buffer))
+            self._pass_over(self._buffer[:skipped], frames)
             del self._buffer[:skipped]
-            self._skip -= skipped
             return bool(self._buffer)
         if self._body is not None:
             return self._take_body(self._body, frames)
@@ -145,6 +192,14 @@ class ContentLengthFramer:
         self._searched = 0
         self._read_line(line, frames)
         return True
+
+    def _pass_over(self, data: bytes | bytearray, frames: list[Frame]) -> None:
+        self._skip -= len(data)
+        if self._ends is not None:
+            self._ends.add(data)
+            if not self._skip:
+                frames.append(TooLongError(self.max_bytes, self._ends.head, self._ends.tail))
+                self._ends = None
 
     def _take_body(self, length: int, frames: list[Frame]) -> bool:
         if len(self._buffer) < length:
@@ -202,7 +257,10 @@ class ContentLengthFramer:
             self._body = length
         elif length <= _IMPLAUSIBLE_BYTES:
             self._skip = length
-            frames.append(_too_long(self.max_bytes))
+            if self._ends_kept:
+                self._ends = _Ends(self._ends_kept)
+            else:
+                frames.append(TooLongError(self.max_bytes))
         else:
             self._lose("the Content-Length header is not a usable number", frames)
 
@@ -217,7 +275,3 @@ class ContentLengthFramer:
         self._lengths = set()
         self._block_bytes = 0
         frames.append(WireError(INVALID_REQUEST, f"{why}; skipped to the next valid Content-Length header"))
-
-
-def _too_long(max_bytes: int) -> WireError:
-    return WireError(INVALID_REQUEST, f"the message is longer than {max_bytes} bytes")

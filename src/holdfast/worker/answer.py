@@ -15,12 +15,12 @@ from holdfast.present.profile import Profile, shape_result
 from holdfast.present.render import Presentation, Renderer, RenderMode, failure_text, text_of
 from holdfast.vocabulary.call import Stop
 from holdfast.vocabulary.faults import Fault, fault
+from holdfast.vocabulary.meta import META_ERROR
 from holdfast.wire.codec import encode
 from holdfast.wire.envelope import INVALID_PARAMS
 from holdfast.worker.validate import Violation
 
 __all__ = [
-    "META_ERROR",
     "Answer",
     "Manner",
     "ProtocolError",
@@ -34,7 +34,6 @@ __all__ = [
 ]
 
 
-META_ERROR = "io.holdfast/error"
 MAX_FAILURE_BYTES = 256 * 1024  # a failure is read by somebody; more than this is spew
 ENVELOPE_BYTES = 1024  # what is added around a result: id, version, stamps
 

@@ -17,12 +17,12 @@ from holdfast.contract.binding import OutputRejected
 from holdfast.contract.derive import DerivedTool
 from holdfast.errors import ToolError
 from holdfast.present.compact import json_ready
+from holdfast.stdio.streams import claim_standard_streams
 from holdfast.vocabulary.events import Event, KillFailed
 from holdfast.wire.codec import decode, encode
 from holdfast.worker.context import Context
 from holdfast.worker.invoke import run_here
 from holdfast.worker.progress import ProgressMeter
-from holdfast.worker.streams import claim_standard_streams
 
 __all__ = ["main"]
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, cast
 from holdfast.errors import UsageError
 from holdfast.observe.sink import EventSink
 from holdfast.settings import Settings
-from holdfast.worker.lifetime import Lifetime
-from holdfast.worker.outbox import Outbox
+from holdfast.stdio.lifetime import Lifetime
+from holdfast.stdio.outbox import Outbox
+from holdfast.stdio.streams import claim_standard_streams
 from holdfast.worker.registry import Registry
 from holdfast.worker.sdk_streams import LineSource, LineTarget, Unframed
 from holdfast.worker.stdio import WRITE_BOUND, Ended, end_calls
-from holdfast.worker.streams import claim_standard_streams
 
 if TYPE_CHECKING:
     from holdfast.worker.sdk_carrier import Carrier

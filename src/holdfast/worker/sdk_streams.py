@@ -14,9 +14,9 @@ from enum import Enum
 import orjson
 
 from holdfast.errors import WireError
+from holdfast.stdio.outbox import Outbox
 from holdfast.wire.codec import BOM
 from holdfast.wire.envelope import INVALID_REQUEST
-from holdfast.worker.outbox import Outbox
 
 __all__ = ["LineSource", "LineTarget", "Unframed"]
 

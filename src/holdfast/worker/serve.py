@@ -10,10 +10,10 @@ import time
 from holdfast.observe.event_log import open_event_log
 from holdfast.observe.sink import EventSink
 from holdfast.settings import Settings
+from holdfast.stdio.streams import claim_standard_streams
 from holdfast.vocabulary.events import ServerStarted, ServerStopped
 from holdfast.worker.registry import Registry
 from holdfast.worker.stdio import Ended, serve_stdio
-from holdfast.worker.streams import claim_standard_streams
 
 __all__ = ["serve"]
 

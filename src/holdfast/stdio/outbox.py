@@ -59,10 +59,20 @@ class Outbox(asyncio.BaseProtocol):
 
     def send(self, message: Any) -> None:
         """Queue one message; it leaves in this turn of the loop, after what is already queued."""
-        self._parts.append(self._framer.wrap(encode(message)))
+        self.send_bytes(encode(message))
+
+    def send_bytes(self, payload: bytes) -> None:
+        """Queue one message that is encoded already; it leaves like any other."""
+        self._parts.append(self._framer.wrap(payload))
         if not self._scheduled:
             self._scheduled = True
             self._loop.call_soon(self.flush)
+
+    @property
+    def waiting(self) -> int:
+        """How many bytes were sent here and have not been written yet."""
+        queued = sum(map(len, self._parts))
+        return queued if self._transport is None else queued + self._transport.get_write_buffer_size()
 
     def send_alone(self, message: Any) -> None:
         """Send one message in a write of its own, ahead of answers queued later; dropped while nobody reads.

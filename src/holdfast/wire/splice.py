@@ -1,0 +1,123 @@
+"""Surgery on frames, byte for byte: another id put in, a batch taken apart, one member cut out.
+
+A relay passes on what others wrote, so everything but the piece in question stays exactly as it was written:
+spacing, escapes, numbers of any size, the order of keys. The frames were decoded before, so they are known to be
+JSON without duplicate keys; what they mean is not looked at here.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+
+from holdfast.vocabulary.ids import RequestId
+from holdfast.wire.codec import BOM, encode
+
+__all__ = ["raw_member", "replace_id", "split_batch"]
+
+_SPACE = r"[ \t\n\r]*"
+_VALUE = r'(-?[0-9][0-9.eE+-]*|"[^"\\]*(?:\\.[^"\\]*)*"|null)'
+_ID = rf'"id"{_SPACE}:{_SPACE}{_VALUE}{_SPACE}'
+
+# Where clients and servers usually put the id: behind the short members that open a message, or at its very end.
+_ID_AT_HEAD = re.compile(
+    rf"(?:\xef\xbb\xbf)?{_SPACE}\{{{_SPACE}"
+    rf'(?:"(?:jsonrpc|method)"{_SPACE}:{_SPACE}"[^"\\]{{0,200}}"{_SPACE},{_SPACE}){{0,2}}{_ID}[,}}]'.encode(
+        "latin-1"
+    ),
+)
+_ID_AT_TAIL = re.compile(rf"{_ID}\}}{_SPACE}\Z".encode())
+_TAIL_BYTES = 200
+_SMALL = 16 * 1024
+
+_BLANK = re.compile(_SPACE)
+_raw_decode = json.JSONDecoder().raw_decode
+
+
+def replace_id(frame: bytes, new_id: RequestId) -> bytes:
+    """The frame with `new_id` as the value of its top-level "id"; ValueError when it has none."""
+    found = _ID_AT_HEAD.match(frame) or _id_at_tail(frame)
+    start, end = found.span(1) if found else _find_member(frame, "id")
+    if end < 0:
+        raise ValueError('the message has no member "id" to replace')
+    written = b"%d" % new_id if type(new_id) is int else encode(new_id)
+    if len(frame) < _SMALL:
+        return frame[:start] + written + frame[end:]
+    view = memoryview(frame)  # a frame of megabytes is copied only once
+    return b"".join((view[:start], written, view[end:]))
+
+
+def split_batch(frame: bytes) -> list[bytes]:
+    """The elements of a top-level array, each exactly as written; ValueError when the frame is no array."""
+    text, at = _opened(frame)
+    if text[at : at + 1] != "[":
+        raise ValueError("the message is not a batch")
+    elements: list[bytes] = []
+    at = _after_space(text, at + 1)
+    while text[at : at + 1] != "]":
+        _, end = _raw_decode(text, at)
+        elements.append(frame[at:end])
+        at = _next_item(text, end, "]")
+    return elements
+
+
+def raw_member(frame: bytes, name: str) -> bytes | None:
+    """The value of a top-level member, exactly as written; None when there is no such member."""
+    start, end = _find_member(frame, name)
+    return None if end < 0 else frame[start:end]
+
+
+def _id_at_tail(frame: bytes) -> re.Match[bytes] | None:
+    at = frame.rfind(b'"id"', max(1, len(frame) - _TAIL_BYTES))
+    # The last brace of a frame closes the root, so this is the root's own id if the quote opens a key. It does,
+    # unless a backslash stands before it: behind a quote that closes a string no letter can follow.
+    if at < 0 or frame[at - 1] not in b",{ \t\n\r":
+        return None
+    return _ID_AT_TAIL.match(frame, at)
+
+
+def _find_member(frame: bytes, name: str) -> tuple[int, int]:
+    """Where the value of a top-level member starts and ends; ends at -1 when there is no such member."""
+    for key, start, end in _members(frame):
+        if key == name:
+            return start, end
+    return 0, -1
+
+
+def _members(frame: bytes) -> Iterator[tuple[str, int, int]]:
+    text, at = _opened(frame)
+    if text[at : at + 1] != "{":
+        return
+    at = _after_space(text, at + 1)
+    while text[at : at + 1] != "}":
+        _, key_end = _raw_decode(text, at)
+        key = json.loads(frame[at:key_end])  # read once more, since `text` has the wrong letters
+        start = _after_mark(text, key_end, ":")
+        _, end = _raw_decode(text, start)
+        yield key, start, end
+        at = _next_item(text, end, "}")
+
+
+def _opened(frame: bytes) -> tuple[str, int]:
+    """The frame as text in which every position is that of the byte, and the position where its value starts.
+
+    Bytes beyond ASCII occur only inside strings, where any letter may stand for them: the structure is the same.
+    """
+    text = frame.decode("latin-1")
+    return text, _after_space(text, len(BOM) if frame.startswith(BOM) else 0)
+
+
+def _after_space(text: str, at: int) -> int:
+    return _BLANK.match(text, at).end()  # type: ignore[union-attr]  # it always matches, if only nothing
+
+
+def _after_mark(text: str, at: int, mark: str) -> int:
+    at = _after_space(text, at)
+    if text[at : at + 1] != mark:
+        raise ValueError(f"the message is not JSON: {mark!r} is missing at byte {at}")
+    return _after_space(text, at + 1)
+
+
+def _next_item(text: str, at: int, closing: str) -> int:
+    """The start of the item behind a comma, or the place of the closing bracket."""
+    at = _after_space(text, at)
+    return at if text[at : at + 1] == closing else _after_mark(text, at, ",")
