@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-__all__ = ["EVENTS", "CallEnded", "Event", "FaultRecorded", "KillFailed", "MessageRejected", "ServerStarted",
-           "ServerStopped", "WorkAbandoned"]  # fmt: skip
+__all__ = ["EVENTS", "CallEnded", "CallReplayed", "Event", "FaultRecorded", "HostStarted", "HostStopped",
+           "KillFailed", "LeftoversReaped", "MessageRejected", "ServerStarted", "ServerStopped", "StdoutNoise",
+           "WorkAbandoned", "WorkerLost", "WorkerReady", "WorkerStarted"]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,105 @@ class WorkAbandoned(Event):
     tool: str
 
 
+@dataclass(frozen=True, slots=True)
+class HostStarted(Event):
+    """A host is ready to read its input; `command` is what it runs as its workers."""
+
+    name: ClassVar[str] = "host_started"
+    ours: ClassVar[frozenset[str]] = frozenset({"server", "version"})
+    server: str
+    version: str
+    pid: int
+    command: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HostStopped(Event):
+    """A host ends, for the reason eof, broken_pipe, parent_died, signal, asked or error."""
+
+    name: ClassVar[str] = "host_stopped"
+    ours: ClassVar[frozenset[str]] = frozenset({"server", "reason"})
+    server: str
+    pid: int
+    reason: str
+    counts: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerStarted(Event):
+    """The process of a worker was started, as the active one, a spare or a successor."""
+
+    name: ClassVar[str] = "worker_started"
+    ours: ClassVar[frozenset[str]] = frozenset({"role"})
+    generation: int
+    pid: int
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerReady(Event):
+    """A worker has been told of the session and has listed its tools."""
+
+    name: ClassVar[str] = "worker_ready"
+    ours: ClassVar[frozenset[str]] = frozenset({"role"})
+    generation: int
+    role: str
+    tools: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerLost(Event):
+    """A worker ended without having been asked to, or had to be ended; `in_flight` requests were with it.
+
+    `stderr` is the last of what it wrote there.
+    """
+
+    name: ClassVar[str] = "worker_lost"
+    ours: ClassVar[frozenset[str]] = frozenset({"role", "fault_class", "code"})
+    generation: int
+    role: str
+    fault_class: str
+    code: str
+    message: str
+    in_flight: int
+    consecutive_failures: int
+    degraded: bool
+    stderr: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallReplayed(Event):
+    """A request was sent again to another worker, since its effect allows it."""
+
+    name: ClassVar[str] = "call_replayed"
+    ours: ClassVar[frozenset[str]] = frozenset({"tool"})
+    request_id: int | str
+    tool: str
+    generation: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class StdoutNoise(Event):
+    """A worker wrote a line to stdout that is no message; it is told once in a while, with the number so far."""
+
+    name: ClassVar[str] = "stdout_noise"
+    generation: int
+    line: str
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class LeftoversReaped(Event):
+    """What a host that died hard had left behind was cleaned up."""
+
+    name: ClassVar[str] = "leftovers_reaped"
+    ours: ClassVar[frozenset[str]] = frozenset({"host"})
+    host: str
+    processes: int
+    containers: int
+
+
 EVENTS: tuple[type[Event], ...] = (
     ServerStarted,
     ServerStopped,
@@ -121,4 +221,12 @@ EVENTS: tuple[type[Event], ...] = (
     MessageRejected,
     KillFailed,
     WorkAbandoned,
+    HostStarted,
+    HostStopped,
+    WorkerStarted,
+    WorkerReady,
+    WorkerLost,
+    CallReplayed,
+    StdoutNoise,
+    LeftoversReaped,
 )

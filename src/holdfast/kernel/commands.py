@@ -1,0 +1,88 @@
+"""What the kernel wants done, as data, in this order: the host carries each out and decides nothing."""
+
+from typing import NamedTuple
+
+from holdfast.vocabulary.events import Event
+from holdfast.vocabulary.ids import RequestId
+
+__all__ = [
+    "Command",
+    "KeepOutcome",
+    "Leave",
+    "LookUpOutcome",
+    "Record",
+    "RolloutEnded",
+    "StartWorker",
+    "StopWorker",
+    "ToClient",
+    "ToWorker",
+]
+
+
+class ToClient(NamedTuple):
+    """Send these bytes to the client; `answers` is the request that ends with them, if one does."""
+
+    payload: bytes
+    answers: RequestId | None = None
+    is_droppable: bool = False  # progress: worth nothing to a client that does not read
+
+
+class ToWorker(NamedTuple):
+    """Send these bytes to a worker; `attempt` is the id of the client's request in them, 0 if there is none."""
+
+    generation: int
+    payload: bytes
+    attempt: int = 0
+
+
+class StartWorker(NamedTuple):
+    """Start a worker process, after a pause of about `delay` seconds."""
+
+    generation: int
+    delay: float
+
+
+class StopWorker(NamedTuple):
+    """End a worker with all its processes; `politely` closes its input first and lets it leave."""
+
+    generation: int
+    politely: bool
+
+
+class LookUpOutcome(NamedTuple):
+    """Find out what is stored for the key of a call; the answer is an `OutcomeFound` with the same `id`."""
+
+    id: int  # the sequence number of the call: clients use the ids of their requests again
+    tool: str
+    key: str
+    arguments: object
+
+
+class KeepOutcome(NamedTuple):
+    """Store the result of a call under its key; it must be durable before the next command is carried out."""
+
+    tool: str
+    key: str
+    arguments: object
+    result: bytes
+
+
+class Record(NamedTuple):
+    """Write an event to the log."""
+
+    event: Event
+
+
+class RolloutEnded(NamedTuple):
+    """A replacement that somebody asked for is done, or was refused for the reason `problem`."""
+
+    problem: str
+
+
+class Leave(NamedTuple):
+    """Nothing is left to do: end the workers and then this process."""
+
+
+Command = (
+    ToClient | ToWorker | StartWorker | StopWorker | LookUpOutcome | KeepOutcome | Record | RolloutEnded | Leave
+)

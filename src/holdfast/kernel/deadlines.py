@@ -1,0 +1,163 @@
+"""Time: deadlines of requests, signs of life for patient clients, and workers that may be hung.
+
+A worker is taken for hung only when it does not answer a question and nothing that it works on is still within its
+time: one that is busy is left alone. What a client is told at a deadline does not depend on any of this.
+"""
+
+import math
+
+from holdfast.kernel.answers import bury, end_stopped
+from holdfast.kernel.cancellation import interrupt
+from holdfast.kernel.probes import give_up_hold, probe_lost
+from holdfast.kernel.rules import STREAM_METHODS
+from holdfast.kernel.state import Errand, ErrandKind, Pending, Worker, WorkerPhase
+from holdfast.kernel.turn import Turn
+from holdfast.kernel.workers import check_worker, stop_worker, tools_listed
+from holdfast.vocabulary.call import Phase, Stop
+from holdfast.wire.envelope import notification_message
+
+__all__ = ["look_at_the_clock"]
+
+_STEP = 1e-6  # a sign of life must be a rising number, but must not overtake the tool's own
+
+
+def look_at_the_clock(turn: Turn) -> None:
+    """Do what has fallen due, and find out when to look again."""
+    state = turn.state
+    state.wake_at = 0.0
+    for number, errand in list(state.errands.items()):
+        if turn.now >= errand.due:
+            state.errands.pop(number, None)
+            _errand_expired(turn, number, errand)
+    for entry in list(state.pending.values()):
+        if entry.due and turn.now >= entry.due:
+            _request_due(turn, entry)
+        elif entry.beat_at and turn.now >= entry.beat_at:
+            _give_sign_of_life(turn, entry)
+    for worker in list(state.workers.values()):
+        if worker.due and turn.now >= worker.due:
+            _worker_due(turn, worker)
+    _set_alarm(turn)
+
+
+def _set_alarm(turn: Turn) -> None:
+    state = turn.state
+    for errand in state.errands.values():
+        turn.wake(errand.due)
+    for entry in state.pending.values():
+        turn.wake(entry.due)
+        turn.wake(entry.beat_at)
+        if entry.hold is not None and entry.hold.ask_at > turn.now:
+            turn.wake(entry.hold.ask_at)
+    for worker in state.workers.values():
+        turn.wake(worker.due)
+    if state.fence_until > turn.now:
+        turn.wake(state.fence_until)
+    turn.wake(state.leaving_at)
+
+
+# --- requests ----------------------------------------------------------------------------------------------------
+
+
+def _request_due(turn: Turn, entry: Pending) -> None:
+    if entry.hold is not None:
+        give_up_hold(turn, entry, "its probe could not tell in time")
+    elif not entry.is_in_flight:
+        end_stopped(turn, entry, Stop.TIMEOUT)
+    elif entry.call.phase is Phase.STOPPING:
+        _give_up(turn, entry)
+    elif entry.rule is not None and entry.rule.is_ours and not entry.is_overdue:
+        _doubt(turn, entry)
+    else:
+        interrupt(turn, entry, Stop.TIMEOUT)
+        step = entry.call.request_stop(Stop.TIMEOUT)
+        due = turn.now + turn.state.policy.grace
+        turn.put(entry._replace(call=step.call, due=due, is_overdue=True, beat_at=0.0))
+
+
+def _give_up(turn: Turn, entry: Pending) -> None:
+    """The worker was asked to stop and has said nothing: answer without it, and see whether it is alive."""
+    why = entry.call.give_up().call.stop
+    assert why is not None  # it was being stopped
+    bury(turn, entry)
+    worker = turn.state.workers.get(entry.generation)
+    end_stopped(turn, entry, why)
+    if worker is not None:
+        check_worker(turn, worker)
+
+
+def _doubt(turn: Turn, entry: Pending) -> None:
+    """A tool of our own ends its calls by itself; that it did not can only mean that its process hangs."""
+    policy = turn.state.policy
+    turn.put(entry._replace(is_overdue=True, due=turn.now + policy.ping_timeout + policy.grace))
+    worker = turn.state.workers.get(entry.generation)
+    if worker is not None:
+        check_worker(turn, worker)
+
+
+def _give_sign_of_life(turn: Turn, entry: Pending) -> None:
+    waited = round(turn.now - entry.accepted_at)
+    where = "still running" if entry.is_in_flight else "waiting for the worker"
+    progress = max(entry.progress + _STEP, math.nextafter(entry.progress, math.inf))
+    params = {"progressToken": entry.token, "progress": progress, "message": f"{where} after {waited} s"}
+    turn.tell_client(notification_message("notifications/progress", params), droppable=True)
+    turn.put(entry._replace(progress=progress, has_beaten=True, beat_at=turn.now + turn.state.policy.heartbeat))
+
+
+# --- workers -----------------------------------------------------------------------------------------------------
+
+
+def _errand_expired(turn: Turn, number: int, errand: Errand) -> None:
+    worker = turn.state.workers.get(errand.generation)
+    if worker is None:
+        return
+    if errand.kind is ErrandKind.INITIALIZE:
+        seconds = turn.state.policy.start_timeout
+        text = f"the worker did not take up the session within {seconds:g} s"
+        stop_worker(turn, worker, {"class": "timeout", "code": "START_TIMEOUT", "message": text})
+    elif errand.kind is ErrandKind.LIST_TOOLS:
+        tools_listed(turn, worker, None)
+    elif errand.kind is ErrandKind.PING:
+        _no_sign_of_life(turn, worker, number, errand)
+    elif errand.kind is ErrandKind.PROBE:
+        probe_lost(turn, number, errand)
+
+
+def _no_sign_of_life(turn: Turn, worker: Worker, number: int, errand: Errand) -> None:
+    patience = turn.state.policy.ping_timeout
+    # What it was sent after the question is no excuse: a client that keeps calling must not keep a hung worker.
+    if _is_at_work(turn, worker, before=number) or worker.heard_at > turn.now - patience:
+        turn.state.errands[number] = errand._replace(due=turn.now + patience)  # busy: the question stays open
+        return
+    text = f"the worker does not answer, not even a ping within {patience:g} s"
+    stop_worker(
+        turn,
+        turn.put_worker(worker._replace(ping=0)),
+        {"class": "timeout", "code": "WORKER_HUNG", "message": text},
+    )
+
+
+def _is_at_work(turn: Turn, worker: Worker, before: int | None = None) -> bool:
+    """Whether a worker has something that is still within its time; a stream that stays open is no work.
+
+    With `before` only what it was sent earlier than the message with this id counts.
+    """
+    return any(
+        entry.is_in_flight
+        and entry.generation == worker.generation
+        and not entry.is_overdue
+        and entry.method not in STREAM_METHODS
+        and (before is None or entry.attempt < before)
+        for entry in turn.state.pending.values()
+    )
+
+
+def _worker_due(turn: Turn, worker: Worker) -> None:
+    """A worker that has been silent for a while is asked whether it is there; one that works is left alone."""
+    interval = turn.state.policy.ping_interval
+    if worker.phase is not WorkerPhase.READY or not interval:
+        turn.put_worker(worker._replace(due=0.0))
+        return
+    turn.put_worker(worker._replace(due=turn.now + interval))
+    if not _is_at_work(turn, worker) and turn.now - worker.heard_at >= interval:
+        check_worker(turn, turn.state.workers[worker.generation])

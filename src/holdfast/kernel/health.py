@@ -1,0 +1,74 @@
+"""The health of a host, told from its state: what an operator and `holdfast status` read."""
+
+from typing import Any
+
+from holdfast.kernel.state import Role, State, Worker, WorkerPhase
+from holdfast.vocabulary.execution import Handshake, Lifecycle
+
+__all__ = ["health"]
+
+_HANDSHAKES = {
+    WorkerPhase.STARTING: Handshake.STARTING,
+    WorkerPhase.OPEN: Handshake.INITIALIZING,
+    WorkerPhase.INITIALIZING: Handshake.INITIALIZING,
+    WorkerPhase.LISTING: Handshake.INITIALIZING,
+    WorkerPhase.READY: Handshake.READY,
+    WorkerPhase.STOPPING: Handshake.FAILED,
+}
+_COUNTS = (
+    "requests",
+    "answered",
+    "replayed",
+    "ambiguous",
+    "cancelled",
+    "timeouts",
+    "deduplicated",
+    "late",
+    "noise_lines",
+    "workers_lost",
+)
+
+
+def health(state: State, now: float, started_at: float) -> dict[str, Any]:
+    """The health payload."""
+    active = state.workers.get(state.active)
+    return {
+        "state": _lifecycle(state, active).value,
+        "worker_handshake": (_HANDSHAKES[active.phase] if active else Handshake.ABSENT).value,
+        "generation": state.active,
+        "uptime_ms": round((now - started_at) * 1000),
+        "consecutive_failures": _failures_in_a_row(state, active, now),
+        "restart_count": state.restarts.total,
+        "rollout": state.rollout.value,
+        "last_fault": dict(state.last_fault) if state.last_fault is not None else None,
+        "session": state.session.phase.value,
+        "degraded": state.restarts.is_degraded,
+        "retry_in_ms": max(0, round((state.restarts.retry_at - now) * 1000)),
+        "pending": len(state.pending),
+        "queued": len(state.waiting),
+        "held_for_probe": sum(entry.hold is not None for entry in state.pending.values()),
+        "spare": _spare(state),
+        "tools": len(state.catalog.tools) if state.catalog is not None else None,
+        "counters": {name: state.counts.get(name, 0) for name in _COUNTS},
+    }
+
+
+def _failures_in_a_row(state: State, active: Worker | None, now: float) -> int:
+    """Losses in a row; a worker that holds out ends it, before there is another loss."""
+    steady = active is not None and active.ready_at and now - active.ready_at >= state.policy.restart_reset
+    return 0 if steady else state.restarts.consecutive
+
+
+def _lifecycle(state: State, active: Worker | None) -> Lifecycle:
+    if active is not None and active.phase in {WorkerPhase.READY, WorkerPhase.OPEN, WorkerPhase.LISTING}:
+        return Lifecycle.READY
+    if state.restarts.consecutive or state.restarts.total:
+        return Lifecycle.RECOVERING
+    return Lifecycle.STARTING if active is not None else Lifecycle.COLD
+
+
+def _spare(state: State) -> str:
+    spares = [worker for worker in state.workers.values() if worker.role is Role.SPARE]
+    if not spares:
+        return "none"
+    return "ready" if any(worker.phase is WorkerPhase.READY for worker in spares) else "starting"

@@ -1,0 +1,208 @@
+"""The seven laws of the kernel, each as a predicate over one step: what was, what came, what was done, what is.
+
+A law that holds for every step holds for every history. Each yields the sentences that were broken:
+
+    1  nothing is repeated without authority         5  everything is bounded
+    2  one terminal outcome per request              6  a state is restored whole or not at all
+    3  identity is preserved, byte for byte          7  the public session is not touched by workers
+    4  recovery keeps the order
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from holdfast.kernel.capsule import CapsuleLimits, capture, restore
+from holdfast.kernel.commands import Command, ToClient, ToWorker
+from holdfast.kernel.inputs import FromClient, FromWorker, Input, WorkerDown
+from holdfast.kernel.state import ErrandKind, Pending, Role, State, WorkerPhase
+from holdfast.vocabulary.effects import ReplayWord
+from holdfast.vocabulary.execution import Knowledge, SessionPhase
+from holdfast.wire.codec import decode
+from holdfast.wire.envelope import Notification, Request, Response, parse
+from holdfast.wire.splice import replace_id
+
+__all__ = ["LAWS", "Moment", "broken_laws"]
+
+
+class Moment(NamedTuple):
+    """One step of a history."""
+
+    now: float
+    before: State
+    given: Input
+    after: State
+    commands: list[Command]
+
+    def dispatched(self) -> Iterator[tuple[ToWorker, Pending]]:
+        """What was sent of the client's requests, and which request each is."""
+        for command in self.commands:
+            if isinstance(command, ToWorker) and command.attempt:
+                yield command, self.after.pending[self.after.attempts[command.attempt]]
+
+    def told(self) -> list[ToClient]:
+        """What was sent to the client."""
+        return [command for command in self.commands if isinstance(command, ToClient)]
+
+    def earlier(self, entry: Pending) -> Pending | None:
+        """The same request before the step; another one with its id does not count."""
+        found = self.before.pending.get(entry.id)
+        return found if found is not None and found.sequence == entry.sequence else None
+
+    def ended(self) -> list[Pending]:
+        """The requests that were pending before and are not any more."""
+        kept = {entry.sequence for entry in self.after.pending.values()}
+        return [entry for entry in self.before.pending.values() if entry.sequence not in kept]
+
+
+def broken_laws(moment: Moment) -> list[str]:
+    """Every sentence of every law that a step has broken."""
+    return [f"law {number}: {problem}" for number, law in enumerate(LAWS, 1) for problem in law(moment)]
+
+
+def _no_unauthorized_replay(moment: Moment) -> Iterator[str]:
+    """A request is sent again only if its contract allows it, or its probe, or no byte of it ever left."""
+    for _, entry in moment.dispatched():
+        before = moment.earlier(entry)
+        if before is None or before.knowledge is Knowledge.NOT_DISPATCHED or _was_unsent(moment, before):
+            continue
+        assert entry.rule is not None
+        if entry.rule.effect.replay is ReplayWord.NEVER_REPLAY:
+            yield f"{entry.tool} was sent twice"
+        if entry.rule.effect.replay is ReplayWord.PROBE_REQUIRED and not (
+            before.freed or _probe_told(moment, before)
+        ):
+            yield f"{entry.tool} was sent again without the word of its probe"
+        if entry.replays != before.replays + 1:
+            yield f"{entry.tool} was sent again without being charged"
+
+
+def _single_terminal_outcome(moment: Moment) -> Iterator[str]:
+    """Every request that ends is answered exactly once, or was cancelled by a client that wants silence."""
+    answered = [command.answers for command in moment.told() if command.answers is not None]
+    ended = [entry.id for entry in moment.ended()]
+    said = moment.given.message if isinstance(moment.given, FromClient) else None
+    own = [said.id] if isinstance(said, Request) else []
+    silent = isinstance(said, Notification)
+    for one in ended:
+        if answered.count(one) != 1 and not (silent and one not in answered):
+            yield f"request {one!r} ended with {answered.count(one)} answers"
+    if any(one not in ended and one not in own for one in answered) or len(answered) > len(
+        set(map(repr, answered))
+    ):
+        yield "something was answered that had not been asked, or twice"
+    for command in moment.told():
+        message = parse(decode(command.payload))
+        if isinstance(message, Response):
+            refused = command.answers is None and own == [message.id] and message.error is not None
+            same = type(message.id) is type(command.answers) and message.id == command.answers
+            if not (refused or same):
+                yield f"an answer to {message.id!r} was sent as one to {command.answers!r}"
+
+
+def _identity_preservation(moment: Moment) -> Iterator[str]:
+    """What is passed on is what was sent, byte for byte, but for the id; a request never becomes another one."""
+    for command, entry in moment.dispatched():
+        if replace_id(command.payload, 0) != replace_id(entry.frame, 0):
+            yield f"{entry.tool} was changed on its way"
+    for entry in moment.after.pending.values():
+        before = moment.earlier(entry)
+        fixed = ("id", "sequence", "method", "tool", "frame", "accepted_at", "token", "is_modern")
+        if before is not None and any(getattr(before, name) != getattr(entry, name) for name in fixed):
+            yield f"{entry.tool} is not what it was"
+        if before is not None and before.rule is not None and entry.rule != before.rule:
+            yield f"{entry.tool} is under another rule than it was"
+
+
+def _ordered_recovery(moment: Moment) -> Iterator[str]:
+    """What is sent in one step is sent in the order of acceptance, and nothing overtakes what can be repeated."""
+    sent = [entry.sequence for _, entry in moment.dispatched()]
+    if sent != sorted(sent):
+        yield "requests were sent out of order"
+    if moment.after.session.phase is SessionPhase.INITIALIZING:
+        return  # the handshake goes first, whatever waits for it
+    for entry in moment.after.pending.values():
+        lost = entry.knowledge is Knowledge.OUTCOME_UNKNOWN and entry.hold is None
+        if lost and any(number > entry.sequence for number in sent):
+            yield f"{entry.tool} was overtaken"
+
+
+def _bounded(moment: Moment) -> Iterator[str]:
+    """Every table has a bound that no peer can exceed."""
+    state, policy = moment.after, moment.after.policy
+    workers = state.workers.values()
+    sizes = {
+        "requests": (len(state.pending), policy.pending_max),
+        "callbacks": (len(state.callbacks), policy.callbacks_max),
+        "tombstones": (len(state.tombstones), policy.tombstones_max),
+        "facts": (len(state.facts), policy.facts_max),
+        "pages": (max((len(worker.cursors) for worker in workers), default=0), policy.pages_max),
+        "errands": (len(state.errands), len(state.pending) + len(workers) * (policy.facts_max + 3)),
+        "losses": (len(state.restarts.recent), policy.restart_budget + 1),
+        "workers": (sum(worker.role is not Role.RETIRED for worker in workers), 2),
+    }
+    for name, (size, most) in sizes.items():
+        if size > most:
+            yield f"there are {size} {name}"
+    if len(state.pending) > 1 and state.bytes_pending > policy.pending_bytes:
+        yield "the requests are too large together"
+    holds = [entry.hold for entry in state.pending.values() if entry.hold is not None]
+    if any(hold.until > moment.now + policy.probe_hold for hold in holds):
+        yield "a call is held for too long"
+
+
+def _atomic_restoration(moment: Moment) -> Iterator[str]:
+    """The capsule of a state gives back its session, its facts and every request, those in flight as lost."""
+    if moment.after.is_over:
+        return
+    again = restore(capture(moment.after, moment.now), moment.after.policy, moment.now, CapsuleLimits())
+    if (again.session, again.facts) != (moment.after.session, moment.after.facts):
+        yield "the session is not restored"
+    kept = [(entry.id, entry.sequence, entry.frame, entry.replays) for entry in moment.after.pending.values()]
+    if kept != [(entry.id, entry.sequence, entry.frame, entry.replays) for entry in again.pending.values()]:
+        yield "the requests are not restored"
+    if list(again.waiting) != list(again.pending) or again.attempts or again.workers:
+        yield "a restored request is with a worker"
+
+
+def _public_session_isolation(moment: Moment) -> Iterator[str]:
+    """Losing workers changes nothing about the session, and preparing them is not heard by the client."""
+    handshake_over = any(entry.method == "initialize" for entry in moment.ended())
+    by_client = isinstance(moment.given, FromClient)
+    if moment.before.session != moment.after.session and not (handshake_over or by_client):
+        yield "the session changed although the client did nothing"
+    given = moment.given
+    if isinstance(given, FromWorker) and _is_private(moment.before, given):
+        passed = [command for command in moment.told() if given.frame in command.payload]
+        if passed or any(command.answers in moment.before.attempts.values() for command in moment.told()):
+            yield "the client heard what was said in private"
+
+
+LAWS: tuple[Callable[[Moment], Iterator[str]], ...] = (
+    _no_unauthorized_replay,
+    _single_terminal_outcome,
+    _identity_preservation,
+    _ordered_recovery,
+    _bounded,
+    _atomic_restoration,
+    _public_session_isolation,
+)
+
+
+def _was_unsent(moment: Moment, entry: Pending) -> bool:
+    return isinstance(moment.given, WorkerDown) and entry.attempt in moment.given.unsent
+
+
+def _probe_told(moment: Moment, entry: Pending) -> bool:
+    said = moment.given.message if isinstance(moment.given, FromWorker) else None
+    return isinstance(said, Response) and entry.hold is not None and said.id == entry.hold.errand
+
+
+def _is_private(state: State, said: FromWorker) -> bool:
+    """Whether a message is an answer to the host itself, or of a worker that the client does not hear yet."""
+    number = said.message.id if isinstance(said.message, Response) else None
+    errand = state.errands.get(number) if type(number) is int else None
+    if errand is not None:
+        return errand.kind is not ErrandKind.PROBE
+    worker = state.workers.get(said.generation)
+    prepared = worker is not None and worker.phase is WorkerPhase.INITIALIZING
+    return not isinstance(said.message, Response) and prepared

@@ -1,0 +1,184 @@
+"""The loss of a worker: what becomes of its requests, and whether and when another one is started.
+
+The two are decided apart. A request is repeated, held or refused by what is known about it and by its contract
+(see `disposition`), never because of how or how often workers end; a worker is restarted by how often, never
+because of what it was asked.
+"""
+
+from typing import Any
+
+from holdfast.kernel.answers import end_stopped, end_with_fault
+from holdfast.kernel.commands import RolloutEnded, StartWorker
+from holdfast.kernel.disposition import Allowance, Disposition, after_loss, dispose
+from holdfast.kernel.inputs import WorkerDown
+from holdfast.kernel.probes import begin_hold, probe_lost
+from holdfast.kernel.state import ErrandKind, Pending, Restarts, Role, Worker, WorkerPhase
+from holdfast.kernel.turn import Turn
+from holdfast.kernel.workers import promote, start_worker
+from holdfast.vocabulary.events import WorkerLost
+from holdfast.vocabulary.execution import Knowledge, Rollout
+from holdfast.vocabulary.faults import fault
+from holdfast.wire.envelope import notification_message
+
+__all__ = ["lose_worker", "next_restart", "settle_lost"]
+
+
+def lose_worker(turn: Turn, down: WorkerDown) -> None:
+    """A worker is gone, and so is everything that it had started."""
+    worker = turn.state.workers.pop(down.generation, None)
+    if worker is None:
+        return
+    lost = [
+        entry
+        for entry in turn.state.pending.values()
+        if entry.is_in_flight and entry.generation == down.generation
+    ]
+    _forget_errands(turn, down.generation)
+    _void_callbacks(turn, down.generation)
+    for number in [n for n, tomb in turn.state.tombstones.items() if tomb.generation == down.generation]:
+        del turn.state.tombstones[number]
+    cause = dict(worker.fault or down.cause)
+    if worker.role is not Role.RETIRED:
+        _account(turn, worker, cause, len(lost), down.cause.get("stderr"))
+    for entry in lost:
+        _lose(turn, entry, unsent=entry.attempt in down.unsent, retired=worker.role is Role.RETIRED)
+    _restore_order(turn)
+    # A client that has closed its end may still read the answers that it is owed.
+    if not turn.state.is_over and (turn.state.waiting or not turn.state.leaving_at):
+        _fill_the_place(turn, worker, cause)
+
+
+def _account(turn: Turn, worker: Worker, cause: dict[str, Any], in_flight: int, stderr: Any) -> None:
+    state = turn.state
+    turn.count("workers_lost")
+    if worker.role is Role.ACTIVE:
+        state.restarts = next_restart(turn, worker)
+    state.last_fault = {**cause, "generation": worker.generation}
+    turn.record(
+        WorkerLost(
+            worker.generation,
+            worker.role.value,
+            str(cause.get("class", "process")),
+            str(cause.get("code", "WORKER_LOST")),
+            str(cause.get("message", "")),
+            in_flight,
+            state.restarts.consecutive,
+            state.restarts.is_degraded,
+            stderr or None,
+        )
+    )
+
+
+def _forget_errands(turn: Turn, generation: int) -> None:
+    state = turn.state
+    for number, errand in list(state.errands.items()):
+        if errand.generation == generation:
+            del state.errands[number]
+            if errand.kind is ErrandKind.PROBE:
+                probe_lost(turn, number, errand)
+
+
+def _void_callbacks(turn: Turn, generation: int) -> None:
+    for number, callback in list(turn.state.callbacks.items()):
+        if callback.generation == generation:
+            del turn.state.callbacks[number]
+            params = {"requestId": number, "reason": "the server that asked is gone"}
+            turn.tell_client(notification_message("notifications/cancelled", params))
+
+
+def _lose(turn: Turn, entry: Pending, *, unsent: bool, retired: bool) -> None:
+    turn.state.attempts.pop(entry.attempt, None)
+    if unsent:
+        # As if it had not been tried: what is known is what was known before, and nothing is charged.
+        before = Knowledge.OUTCOME_UNKNOWN if entry.replays else Knowledge.NOT_DISPATCHED
+        entry = entry._replace(knowledge=before, replays=max(0, entry.replays - 1))
+    entry = turn.put(entry._replace(knowledge=after_loss(entry.knowledge), attempt=0))
+    if entry.call.stop is not None:
+        end_stopped(turn, entry, entry.call.stop)
+    else:
+        settle_lost(turn, entry, retired=retired)
+
+
+def settle_lost(turn: Turn, entry: Pending, *, retired: bool = False) -> None:
+    """Decide about a request that no worker has any more: it is refused, held, or waits for the next worker."""
+    rule = entry.rule
+    assert rule is not None  # it was dispatched
+    decided = dispose(entry.knowledge, rule.effect.replay, Allowance(entry.replays, rule.replays))
+    if decided is Disposition.REJECT_AMBIGUOUS:
+        _refuse_ambiguous(turn, entry, retired=retired)
+    elif decided is Disposition.REJECT_EXHAUSTED:
+        text = f"the worker was lost {entry.replays + 1} times during {entry.tool}; it is not repeated again"
+        end_with_fault(turn, entry, fault("REPLAY_EXHAUSTED", text))
+    else:
+        turn.state.waiting[entry.id] = None
+        if decided is Disposition.HOLD_FOR_PROBE:
+            begin_hold(turn, entry)
+
+
+def _refuse_ambiguous(turn: Turn, entry: Pending, *, retired: bool) -> None:
+    if retired:
+        text = f"{entry.tool} was still running when its worker had to make way; it may have taken effect"
+        end_with_fault(turn, entry, fault("ROLLOUT_DISRUPTED", text))
+        return
+    text = (
+        f"the worker was lost during {entry.tool}, which may or may not have taken effect; it is not safe to "
+        "repeat it, find out first"
+    )
+    end_with_fault(turn, entry, fault("AMBIGUOUS_OUTCOME", text))
+
+
+def _restore_order(turn: Turn) -> None:
+    """What waits is walked in the order of acceptance, the lost among the rest."""
+    state = turn.state
+    state.waiting = {request_id: None for request_id in state.pending if request_id in state.waiting}
+
+
+def next_restart(turn: Turn, worker: Worker) -> Restarts:
+    """The account of losses after one more: doubling pauses, and a low rate once the budget is used up."""
+    policy, before = turn.state.policy, turn.state.restarts
+    steady = worker.ready_at and turn.now - worker.ready_at >= policy.restart_reset
+    consecutive = 1 if steady else before.consecutive + 1
+    earlier = () if steady else before.recent
+    recent = (*(at for at in earlier if turn.now - at < policy.restart_window), turn.now)
+    degraded = before.is_degraded or len(recent) > policy.restart_budget  # until a worker is ready
+    if degraded:
+        delay = policy.restart_slow
+    else:
+        delay = (
+            min(policy.restart_delay * 2 ** min(consecutive - 2, 30), policy.restart_delay_max)
+            if consecutive > 1
+            else 0.0
+        )
+    return Restarts(before.total, consecutive, recent[-policy.restart_budget - 1 :], degraded, turn.now + delay)
+
+
+def _fill_the_place(turn: Turn, worker: Worker, cause: dict[str, Any]) -> None:
+    state = turn.state
+    if worker.role is Role.SPARE:
+        start_worker(turn, Role.SPARE, state.policy.restart_delay_max)
+    elif worker.role is Role.SUCCESSOR:
+        _keep_incumbent(turn, cause)
+    elif worker.role is Role.ACTIVE:
+        state.restarts = state.restarts._replace(total=state.restarts.total + 1)
+        delay = max(0.0, state.restarts.retry_at - turn.now)
+        stand_by = [other for other in state.workers.values() if other.role in {Role.SPARE, Role.SUCCESSOR}]
+        if stand_by:
+            # One that is ready is best; one that is on its way is further than one that has yet to start.
+            best = max(stand_by, key=lambda other: (other.phase is WorkerPhase.READY, -other.generation))
+            if best.phase is WorkerPhase.STARTING:
+                turn.commands.append(StartWorker(best.generation, delay))  # it may have been put off for longer
+            promote(turn, best)
+            _end_rollout(turn, "")
+        else:
+            state.active = start_worker(turn, Role.ACTIVE, delay).generation
+
+
+def _keep_incumbent(turn: Turn, cause: dict[str, Any]) -> None:
+    _end_rollout(turn, f"the successor was lost: {cause.get('message', '')}")
+
+
+def _end_rollout(turn: Turn, problem: str) -> None:
+    if turn.state.rollout is not Rollout.STABLE:
+        turn.state.rollout = Rollout.STABLE
+        turn.state.fence_until = 0.0
+        turn.commands.append(RolloutEnded(problem))

@@ -1,0 +1,97 @@
+"""How one request is treated: its effect, its deadlines, how often it may be repeated.
+
+A person's word about a tool counts before the tool's own. Methods that only read are safe to repeat; a method that
+nobody knows is dispatched at most once.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from holdfast.kernel.catalog import Catalog, ToolFacts, pointer_value
+from holdfast.kernel.policy import Policy, ToolPolicy
+from holdfast.present.dialects import Dialect
+from holdfast.vocabulary.effects import Effect, EffectKind, at_most_once, replay_safe
+
+__all__ = ["FACT_METHODS", "STREAM_METHODS", "Rule", "rule_for"]
+
+# Their effect lives in the worker's process alone, and ends with it: the session remembers them for the next one.
+FACT_METHODS = frozenset({"logging/setLevel", "resources/subscribe", "resources/unsubscribe"})
+# They stay open as long as the client wants; nothing waits for their end.
+STREAM_METHODS = frozenset({"subscriptions/listen"})
+
+_READING_METHODS = frozenset(
+    {
+        "initialize",
+        "ping",
+        "server/discover",
+        "tools/list",
+        "resources/list",
+        "resources/templates/list",
+        "resources/read",
+        "prompts/list",
+        "prompts/get",
+        "completion/complete",
+    }
+)
+_ALWAYS = 1_000_000
+_MARGIN = 1.0  # seconds beyond its own timeout and grace that a tool of ours has to say so itself
+
+
+class Rule(NamedTuple):
+    """How one request is treated. A deadline of 0 is none."""
+
+    effect: Effect
+    replays: int
+    deadline: float = 0.0
+    deadline_total: float = 0.0
+    key: str | None = None  # of a deduplicated call
+    is_ours: bool = False  # the worker ends the call by itself; the host only watches the worker
+    dialect: Dialect = Dialect.STATUS
+    has_envelope: bool = False  # what the tool returns stands in the envelope of its dialect
+
+
+def rule_for(method: str, params: Mapping[str, Any], catalog: Catalog, policy: Policy) -> Rule:
+    """The rule of a request."""
+    if method != "tools/call":
+        return _method_rule(method, policy)
+    name = str(params.get("name"))
+    facts = catalog.tools.get(name, ToolFacts())
+    said = policy.tools.get(name, ToolPolicy())
+    effect, key = _effect_and_key(said.effect or facts.effect, params)
+    return Rule(
+        effect=effect,
+        replays=policy.replays if said.replays is None else said.replays,
+        deadline=_deadline(facts, said, policy),
+        deadline_total=policy.deadline_total if said.deadline_total is None else said.deadline_total,
+        key=key,
+        is_ours=facts.is_ours and said.deadline is None,
+        dialect=facts.dialect,
+        has_envelope=facts.is_ours,
+    )
+
+
+def _method_rule(method: str, policy: Policy) -> Rule:
+    if method in STREAM_METHODS:
+        return Rule(replay_safe(), _ALWAYS)
+    if method == "initialize":
+        return Rule(replay_safe(), policy.replays)  # a first start may have to download a program
+    safe = method in _READING_METHODS or method in FACT_METHODS
+    effect = replay_safe() if safe else at_most_once()
+    return Rule(effect, policy.replays, policy.deadline, policy.deadline_total)
+
+
+def _effect_and_key(effect: Effect, params: Mapping[str, Any]) -> tuple[Effect, str | None]:
+    if effect.kind is not EffectKind.DEDUPLICATED:
+        return effect, None
+    key = pointer_value(params, effect.key or "")
+    # A call without its key promises nothing.
+    return (effect, key) if key is not None else (at_most_once(), None)
+
+
+def _deadline(facts: ToolFacts, said: ToolPolicy, policy: Policy) -> float:
+    if said.deadline is not None:
+        return said.deadline
+    if not facts.is_ours:
+        return policy.deadline
+    timeout = policy.tool_timeout if facts.timeout is None else facts.timeout
+    return timeout + policy.grace + _MARGIN if timeout else 0.0

@@ -1,0 +1,214 @@
+"""Everything that a host knows between two inputs: the session, its requests, its workers. Data only.
+
+`State` is never changed once it was handed out: `step` works on a copy (see `turn`). What a client sent is kept as
+it was sent, byte for byte.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, NamedTuple
+
+from holdfast.kernel.catalog import NO_CATALOG, Catalog
+from holdfast.kernel.policy import Policy
+from holdfast.kernel.rules import Rule
+from holdfast.vocabulary.call import ACCEPTED, Call
+from holdfast.vocabulary.execution import Knowledge, Rollout, SessionPhase
+from holdfast.vocabulary.ids import RequestId
+
+__all__ = [
+    "Callback",
+    "Errand",
+    "ErrandKind",
+    "Hold",
+    "Lookup",
+    "Pending",
+    "Restarts",
+    "Role",
+    "Session",
+    "State",
+    "Tombstone",
+    "Worker",
+    "WorkerPhase",
+]
+
+
+class Session(NamedTuple):
+    """The handshake of the client, as far as it has come, and what a new worker must be told of it."""
+
+    phase: SessionPhase = SessionPhase.COLD
+    initialize: bytes | None = None  # the client's own request
+    initialized: bytes | None = None  # and its notification
+    revision: str = ""
+    has_tools: bool = True
+    self_description: Mapping[str, Any] | None = None  # `_meta` of a request of the era without a handshake
+
+
+class Lookup(Enum):
+    """Whether it is known that no outcome is stored for the key of a call."""
+
+    NOT_ASKED = "not_asked"
+    ASKED = "asked"
+    CLEAR = "clear"
+
+
+class Hold(NamedTuple):
+    """A call that waits for the answer of a probe."""
+
+    until: float
+    ask_at: float
+    pause: float  # before the next question
+    errand: int = 0  # the question that is under way
+
+
+class Pending(NamedTuple):
+    """One request of the client, from its acceptance to its one terminal answer."""
+
+    id: RequestId
+    sequence: int  # never used again, unlike the id
+    method: str
+    tool: str  # that is called, or the method
+    params: Mapping[str, Any]  # kept after the dispatch only where the contract needs them
+    frame: bytes
+    accepted_at: float
+    call: Call = ACCEPTED
+    knowledge: Knowledge = Knowledge.NOT_DISPATCHED
+    rule: Rule | None = None  # decided when it is first dispatched
+    token: RequestId | None = None  # the client wants to hear of progress
+    is_modern: bool = False
+    generation: int = 0  # of the worker that was asked last
+    attempt: int = 0  # the id of the request on that worker's pipe
+    replays: int = 0
+    due: float = 0.0  # when to look at it again; 0 is never
+    is_overdue: bool = False
+    progress: float = 0.0  # the highest number that the client was told
+    beat_at: float = 0.0  # when the client gets a sign of life
+    has_beaten: bool = False  # it has had one
+    hold: Hold | None = None
+    freed: bool = False  # its probe has said that it may be sent again
+    lookup: Lookup = Lookup.NOT_ASKED
+
+    @property
+    def is_in_flight(self) -> bool:
+        """Whether a worker has it."""
+        return self.knowledge is Knowledge.IN_FLIGHT
+
+
+class Role(Enum):
+    """What a worker is there for."""
+
+    ACTIVE = "active"
+    SPARE = "spare"
+    SUCCESSOR = "successor"
+    RETIRED = "retired"  # it has made way, and ends
+
+
+class WorkerPhase(Enum):
+    """How far a worker has come."""
+
+    STARTING = "starting"
+    OPEN = "open"  # it reads; the session has no handshake yet that it would need to know of
+    INITIALIZING = "initializing"  # it is being told of the handshake
+    LISTING = "listing"  # it serves everything but calls of tools, whose effects are not known yet
+    READY = "ready"
+    STOPPING = "stopping"
+
+
+class Worker(NamedTuple):
+    """One process behind the host."""
+
+    generation: int
+    role: Role
+    phase: WorkerPhase = WorkerPhase.STARTING
+    due: float = 0.0  # when its phase has lasted too long
+    ready_at: float = 0.0
+    heard_at: float = 0.0
+    pages: tuple[Any, ...] = ()  # of its list of tools, so far
+    cursors: frozenset[str] = frozenset()
+    catalog: Catalog = NO_CATALOG
+    ping: int = 0  # the question whether it is alive that is under way
+    fault: Mapping[str, Any] | None = None  # why the host itself ends it
+
+
+class ErrandKind(Enum):
+    """What the host itself asks workers."""
+
+    INITIALIZE = "initialize"
+    LIST_TOOLS = "list_tools"
+    RESTORE = "restore"
+    PING = "ping"
+    PROBE = "probe"
+
+
+class Errand(NamedTuple):
+    """A request of the host's own that is under way."""
+
+    kind: ErrandKind
+    generation: int
+    due: float
+    about: RequestId | None = None
+
+
+class Tombstone(NamedTuple):
+    """An attempt whose answer nobody waits for any more."""
+
+    generation: int
+    id: RequestId
+
+
+class Callback(NamedTuple):
+    """A request of a worker that the client has to answer."""
+
+    generation: int
+    id: RequestId  # as the worker knows it
+
+
+class Restarts(NamedTuple):
+    """How often workers were lost lately, and in all."""
+
+    total: int = 0
+    consecutive: int = 0
+    recent: tuple[float, ...] = ()
+    is_degraded: bool = False
+    retry_at: float = 0.0
+
+
+@dataclass(slots=True)
+class State:
+    """The whole knowledge of a host. Build the first one with `machine.begin`."""
+
+    policy: Policy
+    session: Session = Session()
+    pending: dict[RequestId, Pending] = field(default_factory=dict)  # in the order of acceptance
+    waiting: dict[RequestId, None] = field(default_factory=dict)  # those that no worker has, in the same order
+    attempts: dict[int, RequestId] = field(default_factory=dict)  # by their id on the worker's pipe
+    tombstones: dict[int, Tombstone] = field(default_factory=dict)
+    errands: dict[int, Errand] = field(default_factory=dict)
+    callbacks: dict[int, Callback] = field(default_factory=dict)
+    facts: dict[str, bytes] = field(default_factory=dict)  # what a new worker is told again, by what it is about
+    workers: dict[int, Worker] = field(default_factory=dict)
+    active: int = 0  # the generation that serves; 0 is none
+    catalog: Catalog | None = None  # what clients know, as far as they ever asked
+    restarts: Restarts = Restarts()
+    rollout: Rollout = Rollout.STABLE
+    fence_until: float = 0.0  # while a successor waits for the incumbent: when it waits no longer
+    leaving_at: float = 0.0  # the client is gone: when its last calls have had their time
+    is_over: bool = False
+    last_fault: Mapping[str, Any] | None = None
+    counts: dict[str, int] = field(default_factory=dict)
+    bytes_pending: int = 0
+    next_sequence: int = 1
+    next_id: int = 1
+    next_callback: int = 1
+    next_generation: int = 1
+    wake_at: float = 0.0  # no later than the first thing that falls due; 0 is never
+
+    def copy(self) -> "State":
+        """A state of its own with the same content."""
+        return State(
+            self.policy, self.session, dict(self.pending), dict(self.waiting), dict(self.attempts),
+            dict(self.tombstones), dict(self.errands), dict(self.callbacks), dict(self.facts), dict(self.workers),
+            self.active, self.catalog, self.restarts, self.rollout, self.fence_until, self.leaving_at,
+            self.is_over, self.last_fault, dict(self.counts), self.bytes_pending, self.next_sequence,
+            self.next_id, self.next_callback, self.next_generation, self.wake_at,
+        )  # fmt: skip

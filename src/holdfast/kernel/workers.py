@@ -1,0 +1,205 @@
+"""The life of a worker up to the moment when it serves: started, told of the session, its tools listed.
+
+A server without tools, or one that cannot list them, becomes ready all the same; its calls are then dispatched at
+most once. What a worker says while it is being prepared never reaches the client.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from holdfast.kernel.catalog import read_catalog
+from holdfast.kernel.commands import StartWorker, StopWorker
+from holdfast.kernel.state import Errand, ErrandKind, Role, Worker, WorkerPhase
+from holdfast.kernel.turn import Turn
+from holdfast.vocabulary.events import WorkerReady
+from holdfast.vocabulary.execution import SessionPhase
+from holdfast.wire.envelope import Response, notification_message
+
+__all__ = [
+    "check_worker",
+    "handshake_answered",
+    "introduce",
+    "list_tools",
+    "prepare_workers",
+    "promote",
+    "start_worker",
+    "stop_worker",
+    "tell_fact",
+    "tools_listed",
+    "worker_opened",
+]
+
+_UNDER_HANDSHAKE = frozenset({SessionPhase.AWAITING_INITIALIZED, SessionPhase.LIVE})
+
+
+def start_worker(turn: Turn, role: Role, delay: float = 0.0) -> Worker:
+    """Order a new process."""
+    state = turn.state
+    generation = state.next_generation
+    state.next_generation += 1
+    turn.commands.append(StartWorker(generation, delay))
+    return turn.put_worker(Worker(generation, role))
+
+
+def stop_worker(turn: Turn, worker: Worker, fault: Mapping[str, Any] | None, *, politely: bool = False) -> None:
+    """Order the end of a process; what becomes of its requests is decided when it is gone."""
+    if worker.phase is not WorkerPhase.STOPPING:
+        turn.put_worker(worker._replace(phase=WorkerPhase.STOPPING, due=0.0, fault=fault))
+        turn.commands.append(StopWorker(worker.generation, politely))
+
+
+def worker_opened(turn: Turn, worker: Worker) -> None:
+    """The process reads; tell it of the handshake, if there has been one."""
+    opened = turn.put_worker(worker._replace(phase=WorkerPhase.OPEN, heard_at=turn.now))
+    if turn.state.session.phase in _UNDER_HANDSHAKE:
+        introduce(turn, opened)
+
+
+def introduce(turn: Turn, worker: Worker) -> None:
+    """Tell a worker of the handshake that the session has been through."""
+    session = turn.state.session
+    assert session.initialize is not None  # there was a handshake
+    turn.put_worker(worker._replace(phase=WorkerPhase.INITIALIZING))
+    within = turn.state.policy.start_timeout
+    turn.send_errand(worker, ErrandKind.INITIALIZE, session.initialize, within=within)
+
+
+def handshake_answered(turn: Turn, worker: Worker, response: Response) -> None:
+    """The worker has answered the handshake that its predecessor once went through with the client."""
+    session = turn.state.session
+    result = response.result if isinstance(response.result, dict) else {}
+    if response.error is not None or str(result.get("protocolVersion", "")) != session.revision:
+        told = response.error["message"] if response.error else f"revision {result.get('protocolVersion')!r}"
+        text = f"the worker does not take up the session ({session.revision}): {told}"
+        stop_worker(turn, worker, {"class": "protocol", "code": "HANDSHAKE_CHANGED", "message": text})
+        return
+    turn.put_worker(worker._replace(phase=WorkerPhase.OPEN))
+    if session.initialized is not None:
+        turn.pass_to_worker(worker, session.initialized)
+    for frame in turn.state.facts.values():
+        tell_fact(turn, worker, frame)
+
+
+def tell_fact(turn: Turn, worker: Worker, frame: bytes) -> None:
+    """Tell a worker what the client once told another one."""
+    errands = turn.state.errands
+    open_ones = [number for number, errand in errands.items() if _is(errand, ErrandKind.RESTORE, worker)]
+    for number in open_ones[: max(0, len(open_ones) + 1 - turn.state.policy.facts_max)]:
+        del errands[number]  # a worker that does not answer must not let them grow
+    turn.send_errand(worker, ErrandKind.RESTORE, frame, within=turn.state.policy.list_timeout)
+
+
+def _is(errand: Errand, kind: ErrandKind, worker: Worker) -> bool:
+    return errand.kind is kind and errand.generation == worker.generation
+
+
+def prepare_workers(turn: Turn) -> None:
+    """Have the tools listed of every worker that is far enough, and see to a spare."""
+    state = turn.state
+    if not _lists_tools(turn):
+        return
+    for worker in list(state.workers.values()):
+        if worker.phase is WorkerPhase.OPEN:
+            if state.session.has_tools:
+                list_tools(turn, turn.put_worker(worker._replace(phase=WorkerPhase.LISTING)))
+            else:
+                _become_ready(turn, worker)
+    if state.policy.spare and not state.leaving_at:
+        _see_to_spare(turn)
+
+
+def _see_to_spare(turn: Turn) -> None:
+    active = turn.active
+    served = active is not None and active.phase is WorkerPhase.READY
+    on_hand = any(worker.role in {Role.SPARE, Role.SUCCESSOR} for worker in turn.state.workers.values())
+    if served and not on_hand:
+        start_worker(turn, Role.SPARE)
+
+
+def _lists_tools(turn: Turn) -> bool:
+    """Whether the session has come far enough for a worker to list its tools."""
+    state = turn.state
+    session = state.session
+    if session.phase is SessionPhase.LIVE:
+        return True
+    if session.phase is SessionPhase.COLD:
+        return session.self_description is not None
+    # Some clients call tools without ever saying that they are initialized.
+    eager = any(state.pending[request_id].method == "tools/call" for request_id in state.waiting)
+    return session.phase is SessionPhase.AWAITING_INITIALIZED and eager
+
+
+def list_tools(turn: Turn, worker: Worker, cursor: str | None = None) -> None:
+    """Ask for the list of tools, from its beginning or from a page on."""
+    session = turn.state.session
+    params: dict[str, Any] = {} if cursor is None else {"cursor": cursor}
+    if session.phase is SessionPhase.COLD and session.self_description is not None:
+        params["_meta"] = dict(session.self_description)
+    if cursor is None:
+        turn.put_worker(worker._replace(pages=(), cursors=frozenset()))
+        # The pages of two lists must not get mixed up: the older one does not count any more.
+        for number, errand in list(turn.state.errands.items()):
+            if _is(errand, ErrandKind.LIST_TOOLS, worker):
+                del turn.state.errands[number]
+    within = turn.state.policy.list_timeout
+    turn.send_errand(worker, ErrandKind.LIST_TOOLS, ("tools/list", params), within=within)
+
+
+def tools_listed(turn: Turn, worker: Worker, response: Response | None) -> None:
+    """A page of the list has come; None when it did not come in time."""
+    result = response.result if response is not None and isinstance(response.result, dict) else {}
+    tools = result.get("tools")
+    pages = (*worker.pages, *(tools if isinstance(tools, list) else ()))
+    cursor = result.get("nextCursor")
+    worker = worker._replace(pages=pages)
+    # A cursor that does not advance would be followed for ever.
+    if isinstance(cursor, str) and cursor and cursor not in worker.cursors:
+        worker = worker._replace(cursors=worker.cursors | {cursor})
+        if len(worker.cursors) <= turn.state.policy.pages_max:
+            list_tools(turn, turn.put_worker(worker), cursor)
+            return
+    listed = response is not None and response.error is None
+    catalog = read_catalog(pages, turn.state.policy) if listed or pages else worker.catalog
+    worker = turn.put_worker(worker._replace(catalog=catalog, pages=(), cursors=frozenset()))
+    if worker.phase is WorkerPhase.LISTING:
+        _become_ready(turn, worker)
+    elif worker.role is Role.ACTIVE and worker.phase is WorkerPhase.READY:
+        turn.state.catalog = catalog  # the worker itself has announced the change
+
+
+def _become_ready(turn: Turn, worker: Worker) -> None:
+    due = turn.now + turn.state.policy.ping_interval if turn.state.policy.ping_interval else 0.0
+    ready = turn.put_worker(worker._replace(phase=WorkerPhase.READY, ready_at=turn.now, due=due))
+    turn.record(WorkerReady(worker.generation, worker.role.value, len(worker.catalog.tools)))
+    if worker.role is Role.ACTIVE:
+        _serve(turn, ready)
+
+
+def promote(turn: Turn, worker: Worker) -> None:
+    """Make a worker the one that serves."""
+    promoted = turn.put_worker(worker._replace(role=Role.ACTIVE))
+    turn.state.active = worker.generation
+    if worker.phase is WorkerPhase.READY:
+        _serve(turn, promoted)
+
+
+def _serve(turn: Turn, worker: Worker) -> None:
+    state = turn.state
+    state.restarts = state.restarts._replace(is_degraded=False, retry_at=0.0)
+    changed = state.catalog is not None and state.catalog.witness != worker.catalog.witness
+    state.catalog = worker.catalog
+    if changed and state.session.phase is SessionPhase.LIVE:
+        turn.tell_client(notification_message("notifications/tools/list_changed"))
+
+
+def check_worker(turn: Turn, worker: Worker) -> None:
+    """Ask a worker whether it is alive, unless it is being asked already."""
+    if worker.ping or worker.phase in {WorkerPhase.STARTING, WorkerPhase.STOPPING}:
+        return
+    session = turn.state.session
+    question: tuple[str, dict[str, Any] | None] = ("ping", None)
+    if session.phase is SessionPhase.COLD and session.self_description is not None:
+        question = ("server/discover", {"_meta": dict(session.self_description)})
+    within = turn.state.policy.ping_timeout
+    number = turn.send_errand(worker, ErrandKind.PING, question, within=within)
+    turn.put_worker(turn.state.workers[worker.generation]._replace(ping=number))

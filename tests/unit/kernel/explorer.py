@@ -1,0 +1,271 @@
+"""Every history of a small world, up to a depth: two requests, one worker at a time, everything that can go wrong.
+
+A node is a state of the kernel with what the client has been told so far. Nodes that differ only in numbers that
+nobody can see (ids, generations, counters, the time of day) are one. What can happen next is the same list for
+every node, so nothing is left out because somebody did not think of it.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from tests.unit.kernel.driver import INITIALIZE, INITIALIZED, SERVER, TOOLS, World, call, request
+
+from holdfast.kernel.commands import Command, ToClient
+from holdfast.kernel.inputs import (
+    FromClient,
+    FromWorker,
+    Input,
+    OutcomeFound,
+    RestartAsked,
+    Tick,
+    WorkerDown,
+    WorkerUp,
+)
+from holdfast.kernel.invariants import broken_invariants
+from holdfast.kernel.laws import LAWS, Moment
+from holdfast.kernel.machine import step
+from holdfast.kernel.state import ErrandKind, Lookup, Pending, State, WorkerPhase
+from holdfast.vocabulary.execution import SessionPhase
+from holdfast.wire.codec import encode
+from holdfast.wire.envelope import Notification, Request, Response
+
+__all__ = ["EFFECTS", "Node", "Result", "explore", "happenings", "start"]
+
+EFFECTS = ("read", "put", "pay", "write")
+_ANSWERS = {ErrandKind.INITIALIZE: SERVER, ErrandKind.LIST_TOOLS: {"tools": TOOLS}}
+_POLICY: dict[str, Any] = {
+    "replays": 1,
+    "deadline": 10.0,
+    "probe_hold": 5.0,
+    "ping_timeout": 3.0,
+    "restart_budget": 2,
+}
+_CAPSULE_LAW = 5  # it looks at a state rather than at a step: once per state is enough
+
+
+class Node(NamedTuple):
+    """A point in a history."""
+
+    state: State
+    now: float
+    tools: tuple[str, ...]  # what request 0, 1... calls
+    sent: tuple[bool, ...]
+    answers: tuple[int, ...]
+    silent: tuple[bool, ...]  # cancelled by a client that wants no answer
+    spent: tuple[tuple[int, int], ...]  # generation and id of attempts that are over
+    path: tuple[str, ...]
+    may_restart: bool = False
+
+
+class Result(NamedTuple):
+    """How much an exploration has seen."""
+
+    nodes: int
+    steps: int
+
+
+def start(tools: tuple[str, ...], *, may_restart: bool = False, **policy: Any) -> Node:
+    """A live session with a ready worker before the first request; a cold one if the handshake is among them."""
+    world = World(**_POLICY, **policy)
+    if "initialize" not in tools:
+        world.go_live()
+    none = tuple(False for _ in tools)
+    return Node(world.state, world.now, tools, none, tuple(0 for _ in tools), none, (), (), may_restart)
+
+
+# --- what can happen ---------------------------------------------------------------------------------------------
+
+
+def happenings(node: Node) -> Iterator[tuple[str, float, Input]]:
+    """Everything that can happen next: its name, when, and the input."""
+    state = node.state
+    for number, name in enumerate(node.tools):
+        if not node.sent[number]:
+            yield f"send {number}", node.now, _said(_message(number, name))
+    if state.session.phase is not SessionPhase.COLD and state.session.initialized is None:
+        greeting = Notification("notifications/initialized", {})
+        yield "initialized", node.now, FromClient(greeting, encode(INITIALIZED))
+    for entry in state.pending.values():
+        yield from _to_request(node, entry)
+    for generation, attempt in node.spent:
+        yield f"late {attempt}", node.now, _answered(generation, attempt, {"late": True})
+    yield from _to_worker(node)
+    if state.wake_at:
+        at = max(node.now, state.wake_at)
+        yield "clock", at, Tick()
+
+
+def _to_request(node: Node, entry: Pending) -> Iterator[tuple[str, float, Input]]:
+    cancelled = Notification("notifications/cancelled", {"requestId": entry.id})
+    stopped = Notification("$/cancelRequest", {"id": entry.id})
+    yield f"cancel {entry.id}", node.now, FromClient(cancelled, b"{}")
+    yield f"stop {entry.id}", node.now, FromClient(stopped, b"{}")
+    if entry.is_in_flight:
+        result = SERVER if entry.method == "initialize" else {"ok": True}
+        yield f"answer {entry.id}", node.now, _answered(entry.generation, entry.attempt, result)
+    if entry.lookup is Lookup.ASKED:
+        yield f"clear {entry.id}", node.now, OutcomeFound(entry.sequence)
+        yield f"stored {entry.id}", node.now, OutcomeFound(entry.sequence, b'{"stored":true}')
+
+
+def _to_worker(node: Node) -> Iterator[tuple[str, float, Input]]:
+    for worker in node.state.workers.values():
+        gone = WorkerDown(worker.generation, {"code": "WORKER_LOST"})
+        word = "end" if worker.phase is WorkerPhase.STOPPING else "lose"
+        yield f"{word} {worker.role.value}", node.now, gone
+        if node.state.attempts:
+            yield (
+                f"lose {worker.role.value} unsent",
+                node.now,
+                gone._replace(unsent=frozenset(node.state.attempts)),
+            )
+        if worker.phase is WorkerPhase.STARTING:
+            yield f"up {worker.role.value}", node.now, WorkerUp(worker.generation)
+    if node.may_restart:
+        yield "restart", node.now, RestartAsked()
+    for number, errand in node.state.errands.items():
+        if errand.kind is ErrandKind.PROBE:
+            for outcome in ("completed", "safe_to_retry", "unknown"):
+                found = {"structuredContent": {"outcome": outcome, "result": {"found": True}}}
+                yield f"probe {outcome}", node.now, _answered(errand.generation, number, found)
+        else:
+            result = _ANSWERS.get(errand.kind, {})
+            yield f"serve {errand.kind.value}", node.now, _answered(errand.generation, number, result)
+
+
+def _message(number: int, name: str) -> dict[str, Any]:
+    if name == "initialize":
+        return request(number, name, INITIALIZE)
+    return call(number, name, {"key": "k", "n": number})
+
+
+def _said(message: dict[str, Any]) -> FromClient:
+    return FromClient(Request(message["id"], message["method"], message["params"]), encode(message))
+
+
+def _answered(generation: int, number: int, result: Any) -> FromWorker:
+    frame = encode({"jsonrpc": "2.0", "id": number, "result": result})
+    return FromWorker(generation, Response(number, result, None), frame)
+
+
+# --- going on ----------------------------------------------------------------------------------------------------
+
+
+def follow(node: Node, name: str, at: float, given: Input, *, prove: bool = True) -> Node:
+    """The node after something has happened; AssertionError with the whole path where a law is broken."""
+    after, commands = step(node.state, at, given)
+    path = (*node.path, name)
+    if prove:
+        moment = Moment(at, node.state, given, after, commands)
+        broken = [problem for law in LAWS if law is not LAWS[_CAPSULE_LAW] for problem in law(moment)]
+        assert broken == [], (path, broken)
+    return _told(node, name, at, after, commands)._replace(path=path)
+
+
+def _told(node: Node, name: str, at: float, after: State, commands: list[Command]) -> Node:
+    answers, silent, sent = list(node.answers), list(node.silent), list(node.sent)
+    for command in commands:
+        if isinstance(command, ToClient) and isinstance(command.answers, int):
+            answers[command.answers] += 1
+    word, _, number = name.partition(" ")
+    if word == "send":
+        sent[int(number)] = True
+    if word == "cancel":
+        silent[int(number)] = int(number) not in after.pending
+    ended = ((node.state.pending[one].generation, attempt) for attempt, one in node.state.attempts.items())
+    alive = [(generation, attempt) for generation, attempt in ended if attempt not in after.attempts]
+    spent = tuple(one for one in dict.fromkeys((*node.spent, *alive)) if f"late {one[1]}" != name)[-2:]
+    return node._replace(
+        state=after, now=at, sent=tuple(sent), answers=tuple(answers), silent=tuple(silent), spent=spent
+    )
+
+
+def canonical(node: Node) -> object:
+    """A node without what nobody can see."""
+    state, now = node.state, node.now
+    ranks = {
+        number: rank for rank, number in enumerate(sorted((*state.attempts, *state.errands, *state.tombstones)))
+    }
+    first = min(state.workers)
+    pending = tuple(
+        (
+            entry.id, entry.call, entry.knowledge, entry.rule is None, entry.generation - first, entry.replays,
+            ranks.get(entry.attempt), _since(entry.due, now), entry.is_overdue, entry.freed, entry.lookup,
+            entry.hold and (_since(entry.hold.until, now), _since(entry.hold.ask_at, now), entry.hold.pause,
+                            ranks.get(entry.hold.errand)),
+        )
+        for entry in state.pending.values()
+    )  # fmt: skip
+    workers = tuple(
+        (
+            one.generation - first,
+            one.role,
+            one.phase,
+            _since(one.due, now),
+            bool(one.ping),
+            _since(one.heard_at, now),
+        )
+        for one in state.workers.values()
+    )
+    errands = tuple(
+        (ranks[number], one.kind, one.about, _since(one.due, now)) for number, one in state.errands.items()
+    )
+    spent = tuple((generation - first, attempt in state.tombstones) for generation, attempt in node.spent)
+    session = (state.session.phase, state.session.initialized is None)
+    restarts = (
+        len(state.restarts.recent),
+        state.restarts.is_degraded,
+        state.rollout,
+        _since(state.fence_until, now),
+    )
+    told = (node.sent, node.answers, node.silent)
+    return pending, workers, errands, spent, session, restarts, _since(state.wake_at, now), told
+
+
+def _since(at: float, now: float) -> float | None:
+    return round(at - now, 6) if at else None
+
+
+def explore(root: Node, depth: int) -> Result:
+    """Walk every history up to a depth, prove the laws in every step, and drive every node to its end."""
+    seen = {canonical(root)}
+    level, steps = [root], 0
+    for _ in range(depth):
+        following = []
+        for node in level:
+            for name, at, given in happenings(node):
+                steps += 1
+                after = follow(node, name, at, given)
+                key = canonical(after)
+                if key not in seen:
+                    seen.add(key)
+                    _prove(after, given, node)
+                    following.append(after)
+        level = following
+    return Result(len(seen), steps)
+
+
+def _prove(node: Node, given: Input, before: Node) -> None:
+    moment = Moment(node.now, before.state, given, node.state, [])
+    broken = [*broken_invariants(node.state), *LAWS[_CAPSULE_LAW](moment)]
+    assert broken == [], (node.path, broken)
+    end = _driven_to_the_end(node)
+    for sent, answers, silent in zip(end.sent, end.answers, end.silent, strict=True):
+        assert answers == (sent and not silent), (end.path, end.answers)
+
+
+_HELPFUL = ("initialized", "end", "up", "serve", "answer", "clear", "probe safe_to_retry")
+
+
+def _driven_to_the_end(node: Node) -> Node:
+    """Let everybody do what they should, until nothing is pending."""
+    for _ in range(60):
+        if not node.state.pending:
+            return node
+        for name, at, given in happenings(node):
+            if name.startswith(_HELPFUL):
+                node = follow(node, name, at, given, prove=False)
+                break
+        else:
+            node = follow(node, "clock", max(node.now, node.state.wake_at), Tick(), prove=False)
+    raise AssertionError(f"it never ends: {node.path}")

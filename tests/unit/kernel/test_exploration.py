@@ -1,0 +1,31 @@
+"""Every history of a small world up to a depth: no law is broken, and everybody gets an answer in the end."""
+
+from itertools import combinations_with_replacement
+
+import pytest
+from tests.unit.kernel.explorer import EFFECTS, explore, start
+
+PAIRS = list(combinations_with_replacement(EFFECTS, 2))
+
+
+@pytest.mark.parametrize("tools", PAIRS, ids="+".join)
+def test_two_requests_of_any_effect_survive_everything_that_can_happen(tools: tuple[str, str]) -> None:
+    seen = explore(start(tools), depth=6)
+
+    assert seen.nodes > 900
+    assert seen.steps > 2500
+
+
+@pytest.mark.parametrize("tool", [*EFFECTS, "ours"])
+def test_one_request_survives_everything_to_a_greater_depth(tool: str) -> None:
+    assert explore(start((tool,)), depth=7).nodes > 300
+
+
+@pytest.mark.parametrize("tool", EFFECTS)
+def test_one_request_survives_replacements_and_spares(tool: str) -> None:
+    assert explore(start((tool,), may_restart=True, spare=True), depth=5).nodes > 300
+
+
+@pytest.mark.parametrize("tool", ["read", "write"])
+def test_a_handshake_and_a_call_survive_everything_that_can_happen(tool: str) -> None:
+    assert explore(start(("initialize", tool)), depth=6).nodes > 300
