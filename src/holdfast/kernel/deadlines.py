@@ -66,13 +66,20 @@ def _request_due(turn: Turn, entry: Pending) -> None:
         end_stopped(turn, entry, Stop.TIMEOUT)
     elif entry.call.phase is Phase.STOPPING:
         _give_up(turn, entry)
-    elif entry.rule is not None and entry.rule.is_ours and not entry.is_overdue:
+    elif _is_the_workers_own_business(turn, entry):
         _doubt(turn, entry)
     else:
         interrupt(turn, entry, Stop.TIMEOUT)
         step = entry.call.request_stop(Stop.TIMEOUT)
         due = turn.now + turn.state.policy.grace
         turn.put(entry._replace(call=step.call, due=due, is_overdue=True, beat_at=0.0))
+
+
+def _is_the_workers_own_business(turn: Turn, entry: Pending) -> bool:
+    """Whether the worker itself ends the request, so that only a worker that hangs is a reason to step in."""
+    if entry.method == "initialize":  # which cannot be cancelled, and may have to wait for a download
+        return turn.now - entry.accepted_at < max(turn.state.policy.deadline, turn.state.policy.start_timeout + 1)
+    return entry.rule is not None and entry.rule.is_ours and not entry.is_overdue
 
 
 def _give_up(turn: Turn, entry: Pending) -> None:

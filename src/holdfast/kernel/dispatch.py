@@ -105,7 +105,7 @@ def _dispatch(turn: Turn, worker: Worker, entry: Pending, rule: Rule, decided: D
     state.attempts[attempt] = entry.id
     if again:
         turn.count("replayed")
-        turn.record(CallReplayed(entry.id, entry.tool, worker.generation, entry.replays + 1))
+        turn.record(CallReplayed(entry.id, entry.tool, worker.generation, entry.replays + 2))
     turn.pass_to_worker(worker, replace_id(entry.frame, attempt), attempt)
     if entry.method == "initialize" and state.session.initialized is not None:
         turn.pass_to_worker(worker, state.session.initialized)  # the client did not wait for the answer

@@ -92,5 +92,6 @@ def timeout_fault(entry: Pending, seconds: float) -> Fault:
         "TOOL_TIMEOUT",
         f"{entry.tool} did not finish within {round(seconds * 1000)} ms and was given up",
         timeout_ms=round(seconds * 1000),
+        retryable=is_retry_safe(entry),
         hint="Narrow the request or raise the deadline of the tool in holdfast.toml.",
     )

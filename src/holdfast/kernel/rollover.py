@@ -10,7 +10,7 @@ from holdfast.kernel.rules import STREAM_METHODS
 from holdfast.kernel.state import Pending, Restarts, Role, Worker, WorkerPhase
 from holdfast.kernel.turn import Turn
 from holdfast.kernel.workers import promote, start_worker, stop_worker
-from holdfast.vocabulary.execution import Knowledge, Rollout, SessionPhase
+from holdfast.vocabulary.execution import Knowledge, Rollout
 
 __all__ = ["advance_rollover", "ask_restart"]
 
@@ -47,7 +47,7 @@ def advance_rollover(turn: Turn) -> None:
     if successor is None:
         _end_when_ready(turn)
         return
-    if not _is_prepared(turn, successor):
+    if not _is_prepared(successor):
         return
     if state.rollout is Rollout.PENDING:
         state.rollout = Rollout.RELOADING
@@ -60,16 +60,14 @@ def advance_rollover(turn: Turn) -> None:
 
 def _end_when_ready(turn: Turn) -> None:
     active = turn.active
-    if active is not None and _is_prepared(turn, active):
+    if active is not None and _is_prepared(active):
         turn.state.rollout = Rollout.STABLE
         turn.commands.append(RolloutEnded(""))
 
 
-def _is_prepared(turn: Turn, worker: Worker) -> bool:
-    """Whether a worker is as far as the session allows: without a session there are no tools to list."""
-    if worker.phase is WorkerPhase.READY:
-        return True
-    return worker.phase is WorkerPhase.OPEN and turn.state.session.phase is not SessionPhase.INITIALIZING
+def _is_prepared(worker: Worker) -> bool:
+    """Whether a worker is as far as the session allows: before it is live there are no tools to list."""
+    return worker.phase in {WorkerPhase.READY, WorkerPhase.OPEN}
 
 
 def _is_busy(turn: Turn, worker: Worker) -> bool:

@@ -74,7 +74,7 @@ def _method_rule(method: str, policy: Policy) -> Rule:
     if method in STREAM_METHODS:
         return Rule(replay_safe(), _ALWAYS)
     if method == "initialize":
-        return Rule(replay_safe(), policy.replays)  # a first start may have to download a program
+        return Rule(replay_safe(), policy.replays, policy.start_timeout)
     safe = method in _READING_METHODS or method in FACT_METHODS
     effect = replay_safe() if safe else at_most_once()
     return Rule(effect, policy.replays, policy.deadline, policy.deadline_total)

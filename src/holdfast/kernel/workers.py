@@ -7,7 +7,7 @@ most once. What a worker says while it is being prepared never reaches the clien
 from collections.abc import Mapping
 from typing import Any
 
-from holdfast.kernel.catalog import read_catalog
+from holdfast.kernel.catalog import NO_CATALOG, read_catalog
 from holdfast.kernel.commands import StartWorker, StopWorker
 from holdfast.kernel.state import Errand, ErrandKind, Role, Worker, WorkerPhase
 from holdfast.kernel.turn import Turn
@@ -159,7 +159,9 @@ def tools_listed(turn: Turn, worker: Worker, response: Response | None) -> None:
             list_tools(turn, turn.put_worker(worker), cursor)
             return
     listed = response is not None and response.error is None
-    catalog = read_catalog(pages, turn.state.policy) if listed or pages else worker.catalog
+    known = worker.catalog if worker.catalog.tools else turn.state.catalog or NO_CATALOG
+    # What its predecessor said is a better guess than nothing: it runs the same program.
+    catalog = read_catalog(pages, turn.state.policy) if listed or pages else known
     worker = turn.put_worker(worker._replace(catalog=catalog, pages=(), cursors=frozenset()))
     if worker.phase is WorkerPhase.LISTING:
         _become_ready(turn, worker)

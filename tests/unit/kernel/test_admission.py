@@ -151,6 +151,19 @@ def test_shutting_down_answers_everything_exactly_once(asked: int) -> None:
     assert [command for command in world.commands if isinstance(command, Leave)] == [Leave()]
 
 
+def test_nothing_new_begins_while_the_host_ends() -> None:
+    world = World.live(spare=True, grace=2.0)
+    world.calls(1, "ours", {"n": "old"})
+    world.give(ShutDown())
+    world.calls(2, "read", {"n": "new"})
+    starts = len(world.starts())
+    world.advance(7.0)
+
+    assert "new" not in world.dispatched()
+    assert len(world.starts()) == starts
+    assert world.code_of(2) == "CANCELLED"
+
+
 def test_our_own_worker_has_time_to_say_itself_that_its_calls_were_stopped() -> None:
     world = World.live()
     world.calls(1, "ours")
@@ -208,3 +221,50 @@ def test_the_call_of_the_log_is_written_once_per_call_of_a_foreign_tool() -> Non
     world.worker_answers(2, {})
 
     assert [(event.request_id, event.outcome) for event in world.events("tool_call")] == [(1, "ok")]
+
+
+def test_the_log_tells_how_each_call_ended() -> None:
+    world = World.live(deadline=10.0, grace=2.0)
+    world.calls("cancelled", "write")
+    world.cancels("cancelled")
+    world.calls("stopped", "write")
+    world.stops("stopped")
+    world.calls("slow", "write")
+    world.advance(12.0)
+    world.calls("lost", "write")
+    world.lose_worker()
+
+    assert [(event.request_id, event.outcome, event.code) for event in world.events("tool_call")] == [
+        ("cancelled", "cancelled", "CANCELLED"),
+        ("stopped", "cancelled", "CANCELLED"),
+        ("slow", "timeout", "TOOL_TIMEOUT"),
+        ("lost", "error", "AMBIGUOUS_OUTCOME"),
+    ]
+
+
+def test_asking_twice_for_the_end_waits_for_nobody() -> None:
+    world = World.live()
+    world.calls(1, "ours")
+    world.give(ShutDown())
+    assert not world.state.is_over
+    world.give(ShutDown())
+
+    assert world.state.is_over
+    assert world.code_of(1) == "CANCELLED"
+
+
+def test_everything_that_ends_is_counted_as_what_it_was() -> None:
+    world = World.live(deadline=10.0, grace=2.0)
+    for name in ("slow", "stopped", "cancelled"):
+        world.calls(name, "write")
+    world.stops("stopped")
+    world.cancels("cancelled")
+    world.advance(12.0)
+    world.calls("again", "read")
+    world.calls("lost", "write")
+    world.replace_worker()
+    world.worker_answers("again", {})
+    names = ("requests", "answered", "replayed", "ambiguous", "cancelled", "timeouts", "workers_lost")
+
+    assert [world.count(name) for name in names] == [6, 5, 1, 1, 2, 1, 1]
+    assert [event.request_id for event in world.events("call_replayed")] == ["again"]

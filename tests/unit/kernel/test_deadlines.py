@@ -124,6 +124,7 @@ def test_a_deadline_of_a_person_counts_for_our_own_tools_too() -> None:
     world.advance(3.0)
 
     assert world.code_of(1) == "TOOL_TIMEOUT"
+    assert "1000 ms" in world.answer_to(1)["result"]["content"][0]["text"]
 
 
 def test_a_deadline_of_nothing_is_none() -> None:
@@ -300,3 +301,14 @@ def test_the_clock_need_not_be_looked_at_when_nothing_is_under_way() -> None:
     world.tick()
 
     assert world.state.wake_at == 0.0
+
+
+@pytest.mark.parametrize(("name", "safe"), [("read", True), ("write", False)])
+def test_a_timeout_invites_to_a_retry_only_where_that_is_safe(name: str, safe: bool) -> None:
+    world = World.live(deadline=10.0, grace=1.0)
+    world.calls(1, name)
+    world.advance(11.0)
+
+    told = world.answer_to(1)["result"]["_meta"]["io.holdfast/error"]
+    assert told["retryable"] is safe
+    assert told["retry"]["safe"] is safe

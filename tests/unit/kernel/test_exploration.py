@@ -12,8 +12,8 @@ PAIRS = list(combinations_with_replacement(EFFECTS, 2))
 def test_two_requests_of_any_effect_survive_everything_that_can_happen(tools: tuple[str, str]) -> None:
     seen = explore(start(tools), depth=6)
 
-    assert seen.nodes > 900
-    assert seen.steps > 2500
+    assert seen.nodes > 500
+    assert seen.steps > 1500
 
 
 @pytest.mark.parametrize("tool", [*EFFECTS, "ours"])

@@ -237,3 +237,17 @@ def test_a_key_is_a_text_or_a_whole_number_at_the_place_it_points_to(pointer: st
     }  # fmt: skip
 
     assert pointer_value({"arguments": arguments}, pointer) == key
+
+
+def test_a_new_worker_that_cannot_list_its_tools_is_taken_at_its_predecessors_word() -> None:
+    world = World.live()
+    world.lose_worker()
+    world.worker_up()
+    world.worker_says(answer(world.errand(ErrandKind.INITIALIZE), world.server))
+    number = world.errand(ErrandKind.LIST_TOOLS)
+    world.worker_says({"jsonrpc": "2.0", "id": number, "error": {"code": -32603, "message": "not now"}})
+    world.calls(1, "read")
+    world.replace_worker()
+
+    assert world.dispatched(3) == ["tools/call"]
+    assert world.told("notifications/tools/list_changed") == []

@@ -157,6 +157,15 @@ def test_an_answer_that_nobody_can_read_ends_its_call_with_a_failure() -> None:
     assert world.code_of(1) == "RESULT_TOO_LARGE"
 
 
+def test_an_unreadable_answer_to_a_call_that_was_stopped_is_told_as_cancelled() -> None:
+    world = World.live()
+    world.calls(1, "ours")
+    world.stops(1)
+    world.give(GarbledAnswer(1, world.state.pending[1].attempt, fault("INTERNAL", "not json")))
+
+    assert world.code_of(1) == "CANCELLED"
+
+
 def test_an_unreadable_answer_to_the_host_itself_is_an_error() -> None:
     world = World.live()
     world.lose_worker()

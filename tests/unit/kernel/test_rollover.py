@@ -227,6 +227,34 @@ def test_a_successor_that_was_there_before_the_handshake_is_told_of_it() -> None
     assert world.state.active == 2
 
 
+def test_a_worker_that_hangs_in_the_handshake_can_be_replaced() -> None:
+    world = World(drain=5.0)
+    world.worker_up()
+    world.client_sends(request(0, "initialize", INITIALIZE))
+    world.give(RestartAsked())
+    world.worker_up(2)
+    world.advance(5.0)
+    world.lose_worker(1)
+    world.worker_answers(0, world.server)
+
+    assert world.answer_to(0)["result"] == world.server
+    assert world.dispatched(2) == ["initialize"]
+
+
+def test_a_late_answer_to_the_handshake_of_a_worker_that_has_made_way_still_counts() -> None:
+    world = World(drain=5.0)
+    world.worker_up()
+    world.client_sends(request(0, "initialize", INITIALIZE))
+    world.give(RestartAsked())
+    world.worker_up(2)
+    world.advance(5.0)
+    world.worker_answers(0, world.server)
+    world.serve(2)
+
+    assert world.answer_to(0)["result"] == world.server
+    assert [message["method"] for message in world.sent_to(2)] == ["initialize"]
+
+
 def test_initialized_reaches_a_successor_that_knows_the_handshake_already() -> None:
     world = World(drain=5.0)
     world.worker_up()
