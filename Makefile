@@ -9,14 +9,15 @@ WORKERS ?= 2
 # The suite starts many processes; without compiled modules each would compile the same files again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test check format suite coverage bench docs clean
+.PHONY: help setup run test check format suite coverage bench chaos chaos-host docs clean
 
 help:
 	@echo "make run       set up, then show the product alive: calls, a crash, a timeout, a cancellation"
 	@echo "make test      set up, then everything that CI checks: format, lint, types, imports, the suite"
 	@echo "make check     format, lint, types and import rules only"
 	@echo "make suite     the tests only          make coverage  the tests with branch coverage"
-	@echo "make bench     what a call costs, against the alternatives, in one run"
+	@echo "make bench     what a call and the host cost, against the alternatives, in one run"
+	@echo "make chaos     ten minutes of kills, hangs and rubbish against the host; chaos-host is the same"
 	@echo "make docs      write the reference pages from the tables in the code"
 	@echo "make format    rewrite the sources in the house format"
 
@@ -56,7 +57,13 @@ coverage: setup $(CLIENTS)
 
 bench: setup
 	$(BIN)/python benchmarks/call_overhead.py
+	$(BIN)/python benchmarks/host_overhead.py
 	$(BIN)/python benchmarks/help_time.py
+
+chaos: chaos-host
+
+chaos-host: setup
+	$(BIN)/python tests/chaos/host_chaos.py --seconds 600 --faults 1000 --kills 400
 
 docs: setup
 	$(BIN)/python docs/generate.py

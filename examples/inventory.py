@@ -1,10 +1,11 @@
-"""The stock of a small shop as an MCP server: five tools, some of which misbehave on purpose.
+"""The stock of a small shop as an MCP server: six tools, some of which misbehave on purpose.
 
 holdfast tools examples/inventory.py
 holdfast call examples/inventory.py lookup sku=A-1
 holdfast serve examples/inventory.py
 """
 
+import asyncio
 import os
 import sys
 from typing import Annotated
@@ -41,6 +42,13 @@ class Reservation(BaseModel):
     key: str
     sku: str
     count: int
+
+
+class Audit(BaseModel):
+    """How much there is in all, and which process counted it."""
+
+    count: int
+    process: int
 
 
 class Finished(BaseModel):
@@ -101,6 +109,20 @@ async def reserve(sku: str, count: Annotated[int, Field(ge=1)], key: str) -> Res
     STOCK[sku] = (name, left - count)
     RESERVATIONS[key] = Reservation(key=key, sku=sku, count=count)
     return RESERVATIONS[key]
+
+
+@server.tool(
+    version="1.0.0", effect=effect.replay_safe(), read_only=True, timeout=30.0, security="Reads the stock table."
+)
+async def audit(ctx: Context, seconds: Annotated[float, Field(ge=0, le=10)] = 0.5) -> Audit:
+    """Count everything there is, slowly.
+
+    Args:
+        seconds: How long to take over it.
+    """
+    await ctx.progress("counting", progress=1, total=2)
+    await asyncio.sleep(seconds)
+    return Audit(count=sum(count for _, count in STOCK.values()), process=os.getpid())
 
 
 @server.tool(effect=effect.at_most_once(), isolate=True, timeout=10.0, security="Kills its own process.")

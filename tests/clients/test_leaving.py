@@ -5,21 +5,21 @@ calls in flight longer than that to finish. The signal must end them in order to
 """
 
 import asyncio
-import sys
 from pathlib import Path
 
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
-from tests.clients.journeys import SERVER, events, server_environment, survivors
+from tests.clients.journeys import events, server_command, server_environment, survivors
 from tests.clients.python_client import hold
 
 
-async def leave_during_a_call(directory: Path, mode: str) -> None:
+async def leave_during_a_call(directory: Path, mode: str, *, hosted: bool) -> None:
     """Start a call that never ends by itself, and leave."""
     settings = server_environment(directory, mode)
     del settings["HOLDFAST_DRAIN"]
-    server = StdioServerParameters(command=sys.executable, args=[str(SERVER)], env=settings)
+    command, *arguments = server_command(hosted=hosted)
+    server = StdioServerParameters(command=command, args=arguments, env=settings)
     with (directory / "stderr").open("w") as errors:
         async with Client(stdio_client(server, errors), mode="legacy") as client:
             pid, answer = await hold(client, directory / "note")
@@ -27,9 +27,11 @@ async def leave_during_a_call(directory: Path, mode: str) -> None:
         await answer
 
 
-@pytest.mark.parametrize("mode", ["native", "sdk"])
-def test_the_signal_of_an_impatient_client_ends_the_call_in_order(tmp_path: Path, mode: str) -> None:
-    asyncio.run(leave_during_a_call(tmp_path, mode))
+@pytest.mark.parametrize(
+    ("mode", "hosted"), [("native", False), ("sdk", False), ("native", True)], ids=["native", "sdk", "hosted"]
+)
+def test_the_signal_of_an_impatient_client_ends_the_call_in_order(tmp_path: Path, mode: str, hosted: bool) -> None:
+    asyncio.run(leave_during_a_call(tmp_path, mode, hosted=hosted))
     assert survivors(tmp_path) == []
     assert (tmp_path / "note").read_text() == "interrupted\n"
     assert [call["outcome"] for call in events(tmp_path, "tool_call")] == ["cancelled"]

@@ -4,16 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
-from tests.contract.patterns import ANY, Has, Id, Is, Json, PerMode, Text
+from tests.contract.patterns import ANY, Has, Id, Is, Json, PerMode, PerTopology, Text
 from tests.contract.steps import Step
 
 MODES = ("native", "sdk", "legacy")
+TOPOLOGIES = ("standalone", "hosted")
 META = "io.modelcontextprotocol/"
 MODERN = "2026-07-28"
 ENVELOPE = {META + "protocolVersion": MODERN, META + "clientCapabilities": {}}
 STAMP = {META + "serverInfo": {"name": "contract", "version": "1.2.3"}}
 TIME = Text(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
 INVALID = {"code": "INVALID_REQUEST"}
+HOST_IDS = "A server behind the host logs a call under the number that the host gave it, not the client's own."
 
 BLOCK = {"schemaVersion": "2.1.0", "toolVersion": "1.2.3", "capabilities": {"docs": {"pdf": False}}}
 CAPABILITIES = {"tools": {"listChanged": False}, "experimental": {"contract": BLOCK}}
@@ -21,19 +23,23 @@ CAPABILITIES = {"tools": {"listChanged": False}, "experimental": {"contract": BL
 
 @dataclass(frozen=True)
 class Scene:
-    """A server process that several exchanges share: its dialect, its settings, and how the session is opened."""
+    """A server process that several exchanges share: its dialect, its settings, and how the session is opened.
+
+    `differences` says why a mode or a topology opens it differently, as in an exchange.
+    """
 
     dialect: str
     opening: tuple[Step, ...]
     settings: Mapping[str, str] = field(default_factory=dict)
+    differences: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Exchange:
     """A short dialogue with a server, and the requirements that it proves.
 
-    It leaves the session as it was, or `ends` it and is the last of its scene. Where a mode rightly differs, the
-    steps say how (`PerMode`) and `differences` says why.
+    It leaves the session as it was, or `ends` it and is the last of its scene. Where a mode or a topology rightly
+    differs, the steps say how (`PerMode`, `PerTopology`) and `differences` says why.
     """
 
     name: str
@@ -99,6 +105,11 @@ def call(request_id: Any, tool: str, arguments: Any = None, **meta: Any) -> dict
 def modern(number: int, method: str, params: Mapping[str, Any] | None = None, **meta: Any) -> dict[str, Any]:
     """A request of the era without a handshake."""
     return request(Id(number), method, {**(params or {}), "_meta": {**ENVELOPE, **meta}})
+
+
+def logged_id(number: int) -> PerTopology:
+    """The id of a request as the event log of its server has it."""
+    return PerTopology(Id(number), hosted=Is((int,)))
 
 
 # --- answers -------------------------------------------------------------------------------------------------

@@ -1,11 +1,13 @@
 """Exchanges about calls: results and failures in each dialect, arguments, presentation, and kinds of tools."""
 
 from tests.contract.exchange import (
+    HOST_IDS,
     INVALID,
     STAMP,
     Exchange,
     call,
     failed,
+    logged_id,
     modern,
     plain,
     poc_failed,
@@ -262,10 +264,11 @@ ARGUMENTS = (
             Send((call(Id(1), "no_such_tool"), modern(2, "tools/call", {"name": "no_such_tool"}))),
             Error(Id(1), -32602, {"code": "NOT_FOUND"}, Text("no_such_tool")),
             Error(Id(2), -32602, {"code": "NOT_FOUND"}),
-            Logged(Has({**REJECTED, "request_id": Id(1), "code": "NOT_FOUND"})),
-            Logged(Has({**REJECTED, "request_id": Id(2), "code": "NOT_FOUND"})),
+            Logged(Has({**REJECTED, "request_id": logged_id(1), "code": "NOT_FOUND"})),
+            Logged(Has({**REJECTED, "request_id": logged_id(2), "code": "NOT_FOUND"})),
         ),
         ("S1-5.1-unknown-tool", "S1-5.2-protocol-error-code"),
+        differences={"hosted": HOST_IDS},
     ),
     Exchange(
         "malformed parameters of a call are a protocol error, and on record",
@@ -283,11 +286,12 @@ ARGUMENTS = (
             ),
             *(Error(Id(number), -32602, INVALID) for number in range(1, 7)),
             *(
-                Logged(Has({**REJECTED, "request_id": Id(number), "code": "INVALID_REQUEST"}))
+                Logged(Has({**REJECTED, "request_id": logged_id(number), "code": "INVALID_REQUEST"}))
                 for number in range(1, 7)
             ),
         ),
         ("S0-6-invalid-request", "S1-5.2-protocol-error-code"),
+        differences={"hosted": HOST_IDS},
     ),
     Exchange(
         "a tool answers under its older name",

@@ -6,10 +6,10 @@ Calls in flight are answered where somebody may still read it, are on record, an
 import signal
 from typing import Any
 
-from tests.contract.exchange import INVALID, Exchange, call, failed, structured
+from tests.contract.exchange import HOST_IDS, INVALID, Exchange, call, failed, logged_id, structured
 from tests.contract.exchanges_lifetime import CANCELLED, LEGACY_PROGRESS
 from tests.contract.exchanges_trees import BEAT, SURVIVORS, TREE_RULES, ended, started
-from tests.contract.patterns import File, Has, Id, Json, PerMode, Text
+from tests.contract.patterns import File, Has, Id, Json, PerMode, PerTopology, Text
 from tests.contract.steps import (
     CloseInput,
     Disconnect,
@@ -31,7 +31,7 @@ EVERY_ANSWER = Has({"event": "server_stopped", "reason": "eof"})
 
 
 def _stopped(outcome: Any) -> Has:
-    return Has({"event": "tool_call", "request_id": Id(1), "outcome": outcome})
+    return Has({"event": "tool_call", "request_id": logged_id(1), "outcome": outcome})
 
 
 INPUT = (
@@ -75,6 +75,7 @@ INPUT = (
             Logged(_stopped("cancelled")),
         ),
         ends=True,
+        differences={"hosted": HOST_IDS},
     ),
     Exchange(
         "a signal while the last calls are given time ends them at once, in order",
@@ -92,6 +93,7 @@ INPUT = (
             Logged(EVERY_ANSWER),
         ),
         ends=True,
+        differences={"hosted": HOST_IDS},
     ),
 )
 
@@ -109,6 +111,7 @@ TREES = (
         ),
         TREE_RULES,
         ends=True,
+        differences={"hosted": HOST_IDS},
     ),
     Exchange(
         "a server that is asked to end cancels its calls, ends their processes and says so",
@@ -121,11 +124,12 @@ TREES = (
             Exits(143),
             *ended(1),
             Logged(_stopped("cancelled")),
-            Logged(Has({"event": "server_stopped", "reason": "signal"})),
+            Logged(Has({"event": PerTopology("server_stopped", hosted="host_stopped"), "reason": "signal"})),
             NotLogged(SURVIVORS),
         ),
         TREE_RULES,
         ends=True,
+        differences={"hosted": f"The signal is the host's; the server sees its input end. {HOST_IDS}"},
     ),
     Exchange(
         "a server that is killed leaves no process behind",

@@ -21,7 +21,7 @@ from tests.contract.exchange import (
     structured,
     welcome,
 )
-from tests.contract.patterns import ANY, Has, Id, Is, Json, ListOf, PerMode, Save, Text, Var
+from tests.contract.patterns import ANY, Has, Id, Is, Json, ListOf, PerMode, PerTopology, Save, Text, Var
 from tests.contract.server_under_test import build
 from tests.contract.steps import Error, Raw, Result, Send, Silent, Step
 
@@ -54,6 +54,7 @@ SCENES: dict[str, Scene] = {
             Send((initialize(5, "2025-11-25"),)),
             Error(Id(5), -32600, INVALID, Text("already initialized")),
         ),
+        differences={"legacy": "Blank lines before a header are one line end there."},
     ),
     # A handshake without a revision is refused, and can be repeated.
     "2025-06-18": Scene(
@@ -63,9 +64,10 @@ SCENES: dict[str, Scene] = {
             "2025-06-18",
             Send((request(Id(6), "initialize", {}), initialize(7, 5))),
             Error(Id(6), -32602, INVALID),
-            Error(Id(7), -32602, INVALID),
+            Error(Id(7), PerTopology(-32602, hosted=-32600), INVALID),
         ),
         {"HOLDFAST_DRAIN": "600"},
+        {"hosted": "The host lets one handshake after the other through, and refuses a second one in between."},
     ),
     # The client begins in the era without a handshake, and then makes one.
     "2025-03-26": Scene(
@@ -103,7 +105,7 @@ LEGACY_TOOL = (
 
 
 def _tool(**fields: Any) -> dict[str, Any]:
-    meta = {CONTRACT: VERSIONS, "io.holdfast/effect": ANY}
+    meta = {CONTRACT: VERSIONS, "io.holdfast/effect": ANY, "io.holdfast/supervision": ANY}
     return {"name": "add", "description": "Add two numbers.", "inputSchema": SCHEMA, "_meta": meta, **fields}
 
 

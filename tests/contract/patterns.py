@@ -62,6 +62,14 @@ class PerMode:
         return {name for name in ("legacy", "sdk") if getattr(self, name) is not ...}
 
 
+@dataclass(frozen=True, slots=True)
+class PerTopology:
+    """A value that differs behind the host; each use is explained in the exchange's `differences`."""
+
+    default: Any
+    hosted: Any
+
+
 class _Any:
     def __repr__(self) -> str:
         return "ANY"
@@ -117,11 +125,13 @@ class Save:
 
 @dataclass(slots=True)
 class Run:
-    """One run of an exchange: the mode, and what placeholders stand for."""
+    """One run of an exchange: the mode, the topology, and what placeholders stand for."""
 
     mode: str
+    topology: str
     first_id: int
     directory: Path
+    since: str = ""  # when it began: older records of the event log are others'
     variables: dict[str, Any] = field(default_factory=dict)
 
 
@@ -129,6 +139,8 @@ def resolve(value: Any, run: Run) -> Any:
     """The value with its placeholders filled in, ready to be sent."""
     if isinstance(value, PerMode):
         return resolve(value.of(run.mode), run)
+    if isinstance(value, PerTopology):
+        return resolve(value.hosted if run.topology == "hosted" else value.default, run)
     if isinstance(value, Id):
         return run.first_id + value.number
     if isinstance(value, File):
@@ -146,7 +158,7 @@ def resolve(value: Any, run: Run) -> Any:
 
 def mismatch(pattern: Any, actual: Any, run: Run, place: str = "$") -> str | None:
     """Where and how the value does not match, or None."""
-    if isinstance(pattern, PerMode | Id | File | Var):
+    if isinstance(pattern, PerMode | PerTopology | Id | File | Var):
         return mismatch(resolve(pattern, run), actual, run, place)
     if pattern is ANY:
         return None

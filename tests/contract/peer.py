@@ -11,28 +11,42 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 BOUND = 20.0  # seconds after which what a test waits for is taken not to come
 PIPE_SIZE = 64 * 1024
 SERVER = Path(__file__).parent / "server_under_test.py"
+HOST = (sys.executable, "-m", "holdfast", "run", "--name", "under-test", "--")
+IN_FRONT: dict[str, tuple[str, ...]] = {"standalone": (), "hosted": HOST}
+
+
+class Kind(NamedTuple):
+    """Which kind of server a peer is: how it speaks, and whether it stands alone or behind the host."""
+
+    mode: str
+    topology: str
+
+    @property
+    def name(self) -> str:
+        """Standing alone goes without saying."""
+        return self.mode if self.topology == "standalone" else f"{self.topology}-{self.mode}"
 
 
 class Peer:
-    """A server process in one of the modes, and a client that remembers every message.
+    """A server process in one of the modes, alone or behind the host, and a client that remembers every message.
 
     There are no threads: whoever writes or waits also reads, so that neither side can block the other.
     """
 
-    def __init__(self, mode: str, arguments: tuple[str, ...], settings: Mapping[str, str], state: Path) -> None:
-        self.mode = mode
+    def __init__(self, kind: Kind, arguments: tuple[str, ...], settings: Mapping[str, str], state: Path) -> None:
+        self.mode, self.topology = kind
         self.state = state
         state.mkdir(parents=True, exist_ok=True)
-        own = {"HOLDFAST_MCP_MODE": mode, "HOLDFAST_STATE_DIR": str(state), **settings}
+        own = {"HOLDFAST_MCP_MODE": self.mode, "HOLDFAST_STATE_DIR": str(state), **settings}
         kept = {key: value for key, value in os.environ.items() if not key.startswith("HOLDFAST_")}
         with (state / "stderr").open("wb") as stderr:
             self.process = subprocess.Popen(
-                [sys.executable, str(SERVER), *arguments],
+                [*IN_FRONT[self.topology], sys.executable, str(SERVER), *arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=stderr,

@@ -1,14 +1,21 @@
-"""Every rule of the two contracts that servers are held to, with an id, in our own words, and who proves it.
+"""Every rule of the three contracts that servers and hosts are held to, with an id, in our own words, and who
+proves it.
 
-`test_requirements.py` enforces it in both directions: every row of the foundation has a test or an exchange that
-names it, every name that is used is a row, and nobody claims a row that is still pending.
+`test_requirements.py` enforces it in both directions: every row of a part that is there has a test or an exchange
+that names it, every name that is used is a row, and nobody claims a row that is still pending.
 """
 
 from typing import NamedTuple
 
 FOUNDATION = "foundation"
+HOST = "host"
 SEARCH = "search server (pending)"
 TOOLCHAIN = "contract toolchain (pending)"
+TELEMETRY = "telemetry aggregates (pending)"
+ROLLOUT = "release rollout (pending)"
+HTTP = "HTTP transport (pending)"
+PRIVATE = "private worker protocol (pending)"
+SKILL = "bootstrap skill (pending)"
 
 
 class Requirement(NamedTuple):
@@ -21,7 +28,7 @@ class Requirement(NamedTuple):
     @property
     def is_pending(self) -> bool:
         """Whether the part that proves it is still to come."""
-        return self.owner != FOUNDATION
+        return self.owner not in {FOUNDATION, HOST}
 
 
 def _stability(section: str, sentence: str, owner: str = FOUNDATION) -> Requirement:
@@ -30,6 +37,10 @@ def _stability(section: str, sentence: str, owner: str = FOUNDATION) -> Requirem
 
 def _tooling(section: str, sentence: str, owner: str = FOUNDATION) -> Requirement:
     return Requirement(sentence, f"tooling contract, section {section}", owner)
+
+
+def _spine(section: str, sentence: str, owner: str = HOST) -> Requirement:
+    return Requirement(sentence, f"spine contract, section {section}", owner)
 
 
 _STABILITY = {
@@ -192,4 +203,79 @@ _TOOLING = {
     ),
 }
 
-REQUIREMENTS: dict[str, Requirement] = {**_STABILITY, **_TOOLING}
+_SPINE = {
+    "S3-topologies-worker-server": _spine(
+        "topologies",
+        "A stable host owns the public MCP session and passes it on to a worker that is an MCP server.",
+    ),
+    "S3-topologies-private-worker": _spine(
+        "topologies",
+        "A process that owns the public MCP session can have work done by a worker over a private protocol, and "
+        "outlives it.",
+    ),
+    "S3-topologies-private-replay": _spine(
+        "topologies", "A call lost by a worker behind a private protocol follows its replay contract.", PRIVATE
+    ),
+    "S3-topologies-invariants": _spine(
+        "topologies",
+        "The same list of exchanges holds for a server that stands alone and for one behind the host.",
+    ),
+    "S3-topologies-no-transport": _spine(
+        "topologies", "No wire shape is mandatory: hosts speak lines and Content-Length framing, to any program."
+    ),
+    "S3-topologies-http": _spine("topologies", "The same list of exchanges holds over HTTP.", HTTP),
+    "S3-replay-explicit": _spine(
+        "replay", "Every request, of every method and tool, has an explicit replay contract; none has no word."
+    ),
+    "S3-replay-vocabulary": _spine("replay", "The words are Convergent, ProbeRequired and NeverReplay."),
+    "S3-replay-convergent": _spine("replay", "A Convergent request that was lost with its worker is run again."),
+    "S3-replay-probe-required": _spine(
+        "replay",
+        "A ProbeRequired request is run again only once it is proven that the first attempt did not take effect; "
+        "where it did, its result is reconstructed.",
+    ),
+    "S3-replay-never": _spine("replay", "A NeverReplay request fails rather than run again by itself."),
+    "S3-faults-typed": _spine("faults", "A failure is a typed fault with a class and a code, not merely a text."),
+    "S3-faults-taxonomy": _spine(
+        "faults",
+        "Told apart are failures of transport, process, protocol, time, the downstream, resources, replay, "
+        "rollout and invariants; an ambiguous outcome is a class of its own.",
+    ),
+    "S3-faults-policy": _spine(
+        "faults", "A fault says whether a retry is safe, and the loss of a worker restarts."
+    ),
+    "S3-faults-health": _spine("faults", "A fault is told by health."),
+    "S3-faults-telemetry": _spine("faults", "A fault can be counted by class and code from the event log."),
+    "S3-faults-shaping": _spine(
+        "faults", "A fault is told to a model in few words, with its category and a hint on retrying."
+    ),
+    "S3-health-exposed": _spine("health", "A running host tells its health to whoever may ask."),
+    "S3-health-lifecycle": _spine(
+        "health", "Health tells the state of the host's life: starting, ready, recovering."
+    ),
+    "S3-health-generation": _spine("health", "Health tells the generation of the worker."),
+    "S3-health-uptime": _spine("health", "Health tells the uptime."),
+    "S3-health-failures": _spine("health", "Health tells the failures in a row."),
+    "S3-health-restarts": _spine("health", "Health tells the number of restarts."),
+    "S3-health-rollout": _spine("health", "Health tells whether a replacement of the worker is under way."),
+    "S3-health-last-fault": _spine("health", "Health tells the last fault."),
+    "S3-health-extended": _spine("health", "Health may have further fields beside the common ones."),
+    "S3-telemetry-events": _spine(
+        "telemetry", "Events are appended to a log of JSON lines, which outlives a crash."
+    ),
+    "S3-telemetry-counts": _spine(
+        "telemetry", "Telemetry counts requests, successes, errors and retries.", TELEMETRY
+    ),
+    "S3-telemetry-methods": _spine("telemetry", "Telemetry aggregates per method.", TELEMETRY),
+    "S3-telemetry-last-error": _spine("telemetry", "Telemetry has the last error of a method.", TELEMETRY),
+    "S3-telemetry-restart-fault": _spine(
+        "telemetry", "Telemetry has the fault that last led to a restart.", TELEMETRY
+    ),
+    "S3-rollout-replacement": _spine(
+        "rollout", "A worker is replaced by a successor that is ready, without a request being lost."
+    ),
+    "S3-rollout-release": _spine("rollout", "A new release is taken up while the session goes on.", ROLLOUT),
+    "S3-skill-owned": _spine("skill", "The bootstrap skill lives in this repository and agrees with it.", SKILL),
+}
+
+REQUIREMENTS: dict[str, Requirement] = {**_STABILITY, **_TOOLING, **_SPINE}

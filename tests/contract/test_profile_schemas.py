@@ -62,7 +62,7 @@ class Dialogue:
 
     def ask(self, message: Any) -> None:
         """Send one message, in the manner of the row's era."""
-        filled = resolve(message, Run("native", 0, SCHEMAS))
+        filled = resolve(message, Run("native", "standalone", 0, SCHEMAS))
         if self.profile.self_describing and "id" in filled and filled["method"] != "initialize":
             params = filled.get("params", {})
             filled["params"] = {**params, "_meta": {**params.get("_meta", {}), **ENVELOPE}}

@@ -21,11 +21,17 @@ __all__ = ["COMMANDS", "cli", "main"]
 
 # name: what it is for. The command is the object `command` of the module `holdfast.cli.<name>`.
 COMMANDS = {
+    "run": "Run any MCP server so that it survives its own crashes and hangs.",
     "serve": "Serve a server written in Python to one MCP client, on stdin and stdout.",
     "tools": "List the tools of a server, with their arguments.",
     "call": "Call one tool and print its result.",
     "contract": "Write down what a server promises.",
+    "ps": "List the running hosts.",
+    "status": "Show the health of a running host.",
+    "restart": "Give a running host a new worker.",
+    "stop": "End a running host, or clean up after a dead one.",
     "events": "Read the event log of a server.",
+    "config": "Show every setting and where its value comes from.",
     "new": "Write a small server project that runs at once.",
 }
 
@@ -65,6 +71,7 @@ def cli() -> None:
       holdfast tools inventory.py         what its tools are
       holdfast call inventory.py lookup sku=A-1
       holdfast serve inventory.py         for an MCP client, on stdin and stdout
+      holdfast run -- npx -y SERVER       any other server, kept alive the same way
     """
 
 

@@ -8,9 +8,9 @@ from holdfast.cli.connect import connected
 from holdfast.cli.options import Source
 from holdfast.client.peer import PeerInfo
 from holdfast.contract.model import ToolContract
-from holdfast.contract.wire_form import META_CONTRACT, META_EFFECT
 from holdfast.present.bounds import clean_line
 from holdfast.settings import Settings
+from holdfast.vocabulary.meta import META_CONTRACT, META_EFFECT
 from holdfast.worker.server import Server
 
 __all__ = ["describe_tools", "fetch_tools", "takes_presentation"]

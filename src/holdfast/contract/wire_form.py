@@ -8,18 +8,14 @@ from typing import Any
 from holdfast.contract.model import Deprecation, Surface, ToolContract
 from holdfast.present.dialects import published_output_schema
 from holdfast.vocabulary.effects import EffectKind
+from holdfast.vocabulary.meta import META_CONTRACT, META_EFFECT, META_SUPERVISION
 
 __all__ = [
-    "META_CONTRACT",
-    "META_EFFECT",
     "alias_definition",
     "deprecation_to_wire",
     "tool_definition",
     "tool_definitions",
 ]
-
-META_CONTRACT = "io.holdfast/contract"
-META_EFFECT = "io.holdfast/effect"
 
 
 def tool_definitions(surface: Surface) -> list[dict[str, Any]]:
@@ -80,7 +76,14 @@ def _meta(contract: ToolContract, surface: Surface, deprecated: Deprecation | No
     }
     if deprecated is not None:
         versions["deprecated"] = deprecation_to_wire(deprecated)
-    return {META_CONTRACT: versions, META_EFFECT: contract.effect.to_wire(contract.session_state)}
+    supervision: dict[str, Any] = {"dialect": surface.dialect.value}
+    if contract.timeout is not None:
+        supervision["timeoutMs"] = round(contract.timeout * 1000)
+    return {
+        META_CONTRACT: versions,
+        META_EFFECT: contract.effect.to_wire(contract.session_state),
+        META_SUPERVISION: supervision,
+    }
 
 
 def deprecation_to_wire(deprecated: Deprecation) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from holdfast.settings import Settings
 from holdfast.vocabulary.events import Event
 from holdfast.wire.codec import decode
 
-__all__ = ["EventLog", "NullEventLog", "open_event_log", "read_events"]
+__all__ = ["EventLog", "NullEventLog", "open_event_log", "path_component", "read_events"]
 
 _MAX_RECORD_BYTES = 256 * 1024
 _MAX_BUFFER_BYTES = 512 * 1024
@@ -134,14 +134,14 @@ def open_event_log(settings: Settings, server_name: str) -> EventLog | NullEvent
     if not settings.event_log:
         return NullEventLog()
     return EventLog(
-        settings.state_path() / _path_component(server_name) / "events.jsonl",
+        settings.state_path() / path_component(server_name) / "events.jsonl",
         max_bytes=settings.event_log_bytes,
         max_files=settings.event_log_files,
         redact=Redactor(),
     )
 
 
-def _path_component(name: str) -> str:
+def path_component(name: str) -> str:
     """The name where it can name a directory; otherwise what can be kept of it, and a checksum."""
     safe = re.sub(r"[^A-Za-z0-9._-]", "_", name)[:80].lstrip(".")
     if safe and safe == name:

@@ -9,9 +9,9 @@ from typing import Any, Protocol
 from holdfast.errors import WireError
 from holdfast.present.profile import META_CAPABILITIES, META_REVISION, MODERN
 from holdfast.vocabulary.events import Event
+from holdfast.vocabulary.meta import META_ERROR
 from holdfast.wire.codec import decode
 from holdfast.wire.envelope import notification_message, request_message
-from holdfast.worker.answer import META_ERROR
 
 __all__ = ["CallResult", "ScriptedClient"]
 

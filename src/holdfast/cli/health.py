@@ -1,0 +1,115 @@
+"""The health of a host as a person reads it: one screen, one fact per line, aligned.
+
+A host of another version may leave out or add fields; what is not there is not shown.
+"""
+
+import shlex
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Any
+
+from holdfast.present.bounds import clean_line, collapse_whitespace, truncate_chars
+
+__all__ = ["command_line", "describe_health", "duration"]
+
+_WIDTH = 110
+# Counters in the order in which they matter; those that are zero are left out, except the first two.
+_COUNTERS = ("requests", "answered", "replayed", "ambiguous", "cancelled", "timeouts", "late", "noise_lines",
+             "workers_lost")  # fmt: skip
+
+
+def describe_health(health: Mapping[str, Any]) -> Iterator[str]:
+    """The lines of one host's health."""
+    state = f"{health.get('state', 'unknown')}{', degraded' if health.get('degraded') else ''}"
+    yield _line(f"{health.get('name', 'host')}: {state}")
+    for title, text in _facts(health):
+        if text:
+            yield _line(f"  {title:<11} {text}")
+
+
+def _facts(health: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    started = health.get("started")
+    up = f"up {duration(health.get('uptime_ms'))}" + (f", since {started}" if started else "")
+    yield "host", _joined(_some("pid {}", health.get("pid")), up)
+    yield "command", command_line(health.get("command"))
+    yield "worker", _worker(health)
+    yield (
+        "session",
+        _joined(
+            str(health.get("session") or ""),
+            *(_count(health.get(name), words) for name, words in _WAITING.items()),
+        ),
+    )
+    failures = health.get("consecutive_failures")
+    yield (
+        "restarts",
+        _joined(_some("{}", health.get("restart_count")), _some("{} failures in a row", failures or None)),
+    )
+    yield "spare", str(health.get("spare") or "")
+    yield "rollout", str(health.get("rollout") or "")
+    yield "calls", _counters(health.get("counters"))
+    yield "last fault", _fault(health.get("last_fault"))
+
+
+_WAITING = {"pending": "in flight", "queued": "queued", "held_for_probe": "held for a probe"}
+
+
+def _worker(health: Mapping[str, Any]) -> str:
+    return _joined(
+        _some("pid {}", health.get("worker_pid")),
+        _some("generation {}", health.get("generation")),
+        _some("handshake {}", health.get("worker_handshake")),
+    )
+
+
+def _counters(counters: Any) -> str:
+    if not isinstance(counters, Mapping):
+        return ""
+    names = [*_COUNTERS, *(name for name in counters if name not in _COUNTERS)]
+    shown = [name for name in names if name in counters and (counters[name] or name in _COUNTERS[:2])]
+    return ", ".join(f"{counters[name]} {str(name).replace('_', ' ')}" for name in shown)
+
+
+def _fault(fault: Any) -> str:
+    if not isinstance(fault, Mapping):
+        return ""
+    words = [str(fault[name]) for name in ("class", "code") if fault.get(name)]
+    message = collapse_whitespace(str(fault.get("message") or ""))
+    text = ": ".join(part for part in (" ".join(words), message) if part)
+    return text + _some(" (generation {})", fault.get("generation"))
+
+
+def command_line(command: Any) -> str:
+    """A command as one would type it."""
+    return shlex.join(map(str, command)) if isinstance(command, list | tuple) else ""
+
+
+def duration(milliseconds: Any) -> str:
+    """A time span in its two largest units: `3 h 12 min`."""
+    if not isinstance(milliseconds, int | float) or isinstance(milliseconds, bool) or milliseconds < 0:
+        return "-"
+    seconds = int(milliseconds) // 1000
+    for (size, unit), (smaller, lesser) in pairwise(_UNITS):
+        if seconds >= size:
+            rest = seconds % size // smaller
+            return f"{seconds // size} {unit}" + (f" {rest} {lesser}" if rest else "")
+    return f"{seconds} s"
+
+
+_UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+
+
+def _some(form: str, value: Any) -> str:
+    return "" if value is None else form.format(value)
+
+
+def _count(value: Any, words: str) -> str:
+    return f"{value} {words}" if value else ""
+
+
+def _joined(*parts: str) -> str:
+    return ", ".join(part for part in parts if part)
+
+
+def _line(text: str) -> str:
+    return truncate_chars(clean_line(text), _WIDTH)

@@ -1,0 +1,202 @@
+"""The socket on which a running host is asked how it is, and told to restart its worker or to stop.
+
+One JSON object per line, one answer per line; private to this user by the mode of the socket and, on Linux, by a
+look at who is calling. Whatever a caller sends or leaves unsent, the host goes on: lines, connections and waiting
+are bounded, and nonsense is answered with an error. There are no Unix sockets on Windows, so there it listens to
+nobody.
+
+    {"op": "status"}  ->  {"ok": true, "result": {...}}  |  {"ok": false, "error": {"code": ..., "message": ...}}
+"""
+
+import asyncio
+import inspect
+import os
+import socket
+import struct
+import sys
+from collections.abc import Awaitable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Protocol
+
+from holdfast.errors import HoldfastError, UsageError, WireError
+from holdfast.host.private_places import private_directory
+from holdfast.host.records import HostRecord, Registration
+from holdfast.wire.codec import decode, encode
+
+__all__ = ["LINE_BYTES", "MAX_CONNECTIONS", "ControlServer", "Controlled"]
+
+LINE_BYTES = 64 * 1024
+MAX_CONNECTIONS = 16
+_IDLE = 5.0  # seconds that a caller may take to say something, or to take its answer
+_BACKLOG = 64
+_FAREWELL = 0.5  # seconds that the end of the host waits for answers under way
+_OPERATIONS = ("status", "restart", "stop")
+
+
+class Controlled(Protocol):
+    """The host as the socket sees it. A HoldfastError that it raises is told to the caller."""
+
+    def status(self) -> Mapping[str, Any]:
+        """How the host is; cheap."""
+
+    def restart(self) -> Mapping[str, Any] | Awaitable[Mapping[str, Any]]:
+        """Replace the worker; the result when the new one serves."""
+
+    def stop(self) -> None:
+        """Begin to end the host; the answer is sent while it does."""
+
+
+class ControlServer:
+    """Listens on the socket of a registration, until closed; then the socket and the record are gone."""
+
+    def __init__(self, controlled: Controlled, registration: Registration, *, idle: float = _IDLE) -> None:
+        self._controlled = controlled
+        self._registration = registration
+        self._idle = idle
+        self._server: asyncio.Server | None = None
+        self._talks: set[asyncio.Task[None]] = set()
+        self._quiet: set[asyncio.Task[None]] = set()  # those that wait for their caller
+
+    @property
+    def record(self) -> HostRecord:
+        """What is written down about this host."""
+        return self._registration.record
+
+    async def start(self) -> None:
+        """Begin to listen; UsageError or OSError when that is not possible."""
+        if sys.platform == "win32":
+            return
+        listener = _bound(Path(self._registration.record.socket))
+        self._server = await asyncio.start_unix_server(
+            self._on_connection, sock=listener, limit=LINE_BYTES, backlog=_BACKLOG
+        )
+
+    async def close(self) -> None:
+        """Stop listening, let answers under way be sent, and take the socket and the record away."""
+        if self._server is not None:
+            self._server.close()
+        for task in self._quiet:
+            task.cancel()
+        if self._talks:
+            _, late = await asyncio.wait(self._talks, timeout=_FAREWELL)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+        self._registration.remove()
+
+    def _on_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        refusal = self._refusal(writer)
+        if refusal is not None:
+            writer.write(refusal)
+            writer.close()
+            return
+        task = asyncio.ensure_future(self._talk(reader, writer))
+        self._talks.add(task)
+        task.add_done_callback(self._talks.discard)
+
+    def _refusal(self, writer: asyncio.StreamWriter) -> bytes | None:
+        # Without an answer the mode of the socket and of its directory have to do.
+        if _caller(writer.get_extra_info("socket")) not in {None, os.getuid(), 0}:
+            return _failed("forbidden", "this host belongs to another user")
+        if len(self._talks) >= MAX_CONNECTIONS:
+            return _failed("busy", f"{MAX_CONNECTIONS} others are talking to this host; try again")
+        return None
+
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while line := await self._line(reader):
+                answer, last = (await self._answer(line), False) if line.endswith(b"\n") else (_TOO_LONG, True)
+                writer.write(answer)
+                await asyncio.wait_for(writer.drain(), self._idle)
+                if last:
+                    break
+            writer.close()
+            await asyncio.wait_for(writer.wait_closed(), self._idle)
+        except (TimeoutError, OSError):
+            pass  # the caller is silent, or has left: the connection ends, and nobody is left to be told
+        finally:
+            writer.transport.abort()
+
+    async def _line(self, reader: asyncio.StreamReader) -> bytes:
+        """The next line; empty at the end; without its newline when it is too long."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._quiet.add(task)
+        try:
+            return await asyncio.wait_for(reader.readuntil(b"\n"), self._idle)
+        except asyncio.IncompleteReadError:
+            return b""
+        except asyncio.LimitOverrunError:
+            return b"too long"
+        finally:
+            self._quiet.discard(task)
+
+    async def _answer(self, line: bytes) -> bytes:
+        try:
+            operation = _operation(line)
+            result = getattr(self._controlled, operation)()
+            if inspect.isawaitable(result):
+                result = await result
+            return encode({"ok": True, "result": result or {}}) + b"\n"
+        except WireError as error:
+            return _failed("invalid_request", str(error))
+        except HoldfastError as error:
+            return _failed("failed", str(error))
+        except Exception as error:  # noqa: BLE001 - the caller is told; the host has to go on
+            return _failed("internal", f"{type(error).__name__}: {error}")
+
+
+def _operation(line: bytes) -> str:
+    request = decode(line.strip(), max_depth=8)
+    operation = request.get("op") if isinstance(request, dict) else None
+    if operation not in _OPERATIONS:
+        raise WireError(
+            -32600, f'send one line such as {{"op": "status"}}; "op" is one of {", ".join(_OPERATIONS)}'
+        )
+    return str(operation)
+
+
+def _failed(code: str, message: str) -> bytes:
+    text = message.encode("utf-8", "backslashreplace").decode()
+    return encode({"ok": False, "error": {"code": code, "message": text}}) + b"\n"
+
+
+_TOO_LONG = _failed("invalid_request", f"a line has at most {LINE_BYTES} bytes")
+
+
+def _caller(connection: Any) -> int | None:
+    """The user at the other end; None where the system does not tell."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return None
+    packed = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    _, uid, _ = struct.unpack("3i", packed)
+    return int(uid)
+
+
+def _bound(path: Path) -> socket.socket:
+    """A socket at `path` that only this user can open; what a dead host left there is replaced."""
+    # Another host that used the directory as the last one may just have removed it.
+    private_directory(path.parent, create=True)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        try:
+            listener.bind(str(path))
+        except OSError:
+            _clear(path)
+            listener.bind(str(path))
+        path.chmod(0o600)  # before anybody can connect, which needs a listening socket
+    except BaseException:
+        listener.close()
+        raise
+    listener.settimeout(0)
+    return listener
+
+
+def _clear(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(1.0)
+        with suppress(ConnectionRefusedError):
+            probe.connect(str(path))
+            raise UsageError(f"another host listens on {path}", remedy="holdfast ps")
+    path.unlink(missing_ok=True)

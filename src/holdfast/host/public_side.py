@@ -1,0 +1,110 @@
+"""The client's side of the host: its bytes to messages, and answers back to it, batches included.
+
+What cannot be a message is answered here, at once, with the same words as by a server without a host. A client
+that does not read its answers is not read from either, once too much has piled up.
+"""
+
+from collections.abc import Callable, Container
+from typing import Any
+
+from holdfast.errors import WireError
+from holdfast.host.batch import Batch
+from holdfast.kernel.commands import ToClient
+from holdfast.kernel.inputs import FromClient
+from holdfast.observe.sink import EventSink
+from holdfast.stdio.outbox import Outbox
+from holdfast.vocabulary.events import MessageRejected
+from holdfast.vocabulary.ids import RequestId
+from holdfast.wire.codec import decode, encode
+from holdfast.wire.envelope import INVALID_REQUEST, Request, error_message, parse
+from holdfast.wire.splice import split_batch
+
+__all__ = ["PublicSide"]
+
+_BATCH_REVISION = "2025-03-26"
+
+
+class PublicSide:
+    """Turns frames into inputs of the kernel, and its answers into frames."""
+
+    def __init__(self, outbox: Outbox, log: EventSink, *, max_depth: int, max_bytes: int) -> None:
+        self.is_full = False  # the client does not read
+        self.take: Callable[[FromClient], None] = _nobody
+        self.revision: Callable[[], str] = str
+        self.on_backlog: Callable[[], None] = lambda: None  # told of what piles up while the client does not read
+        self._outbox = outbox
+        self._log = log
+        self._max_depth = max_depth
+        self._max_bytes = max_bytes
+        self._batches: dict[RequestId, Batch] = {}
+
+    def receive(self, frame: bytes | WireError) -> None:
+        """Take one frame of the client, whatever it is."""
+        try:
+            if isinstance(frame, WireError):
+                raise frame
+            document = decode(frame, max_depth=self._max_depth)
+            if isinstance(document, list):
+                self._receive_batch(document, frame)
+            else:
+                self.take(FromClient(parse(document), frame))
+        except WireError as error:
+            self._outbox.send(self._rejection(error))
+
+    def send(self, command: ToClient) -> None:
+        """Send what the kernel says, or keep it until the rest of its batch is there."""
+        batch = self._batches.pop(command.answers, None) if command.answers is not None else None
+        if batch is not None and command.answers is not None:
+            batch.owed.discard(command.answers)
+            if command.payload:
+                batch.add(command.payload)
+            self._send_if_complete(batch)
+        elif command.payload and not (self.is_full and command.is_droppable):
+            self._outbox.send_bytes(command.payload)
+            if self.is_full:
+                self.on_backlog()
+
+    def settle(self, pending: Container[RequestId]) -> None:
+        """Expect no more answers to requests that are over: a cancelled one must not hold up its batch."""
+        for request_id in [one for one in self._batches if one not in pending]:
+            batch = self._batches.pop(request_id)
+            batch.owed.discard(request_id)
+            self._send_if_complete(batch)
+
+    def _receive_batch(self, documents: list[Any], frame: bytes) -> None:
+        if self.revision() != _BATCH_REVISION:
+            raise WireError(INVALID_REQUEST, "batches exist only in sessions of protocol revision 2025-03-26")
+        if not documents:
+            raise WireError(INVALID_REQUEST, "an empty batch holds no request")
+        batch = Batch(self._max_bytes)
+        inputs: list[tuple[FromClient, RequestId | None]] = []
+        for document, element in zip(documents, split_batch(frame), strict=True):
+            try:
+                message = parse(document)
+            except WireError as error:
+                batch.add(encode(self._rejection(error)))
+                continue
+            owed: RequestId | None = None
+            if isinstance(message, Request) and message.id not in self._batches and message.id not in batch.owed:
+                owed = message.id
+                batch.owed.add(owed)
+            inputs.append((FromClient(message, element), owed))
+        if not batch.owed:  # only notifications, and what is no message
+            self._send_if_complete(batch)
+        for given, owed in inputs:
+            if owed is not None:
+                self._batches[owed] = batch
+            self.take(given)
+
+    def _send_if_complete(self, batch: Batch) -> None:
+        if batch.is_complete:
+            for array in batch.arrays():
+                self._outbox.send_bytes(array)
+
+    def _rejection(self, error: WireError) -> dict[str, Any]:
+        self._log.emit(MessageRejected(error.jsonrpc_code, error.message))
+        return error_message(error.request_id, error.jsonrpc_code, error.message, error.data)
+
+
+def _nobody(given: FromClient) -> None:
+    raise AssertionError(f"nobody takes {given}")

@@ -1,0 +1,69 @@
+"""Processes found by a mark in their environment, which whatever they start inherits.
+
+A mark tells the processes of one test from all others on the machine, also those that left their group, their
+session or their parent. A process that clears its environment is not found.
+"""
+
+import os
+from pathlib import Path
+
+__all__ = ["MARK", "command_line", "marked_processes", "memory_of"]
+
+MARK = "HOLDFAST_TEST_MARK"
+_PROC = Path("/proc")
+
+
+def marked_processes(mark: str) -> list[int]:
+    """The living processes with this mark, by number; one that only waits to be collected does not live."""
+    if not (_PROC / "self" / "environ").exists():
+        return _searched(mark)
+    wanted = os.fsencode(f"{MARK}={mark}")
+    return [
+        int(entry)
+        for entry in os.listdir(_PROC)
+        if entry.isdigit() and wanted in _read(entry, "environ").split(b"\0") and _is_alive(entry)
+    ]
+
+
+def command_line(pid: int) -> list[str]:
+    """The command of a process; empty when there is no such process."""
+    if not (_PROC / "self" / "cmdline").exists():
+        import psutil
+
+        return list(psutil.Process(pid).cmdline()) if psutil.pid_exists(pid) else []
+    return os.fsdecode(_read(str(pid), "cmdline")).split("\0")[:-1]
+
+
+def memory_of(pid: int) -> int:
+    """The resident memory of a process in bytes; 0 when there is no such process."""
+    import psutil
+
+    try:
+        return int(psutil.Process(pid).memory_info().rss)
+    except psutil.NoSuchProcess:
+        return 0
+
+
+def _read(pid: str, file: str) -> bytes:
+    try:
+        return (_PROC / pid / file).read_bytes()
+    except OSError:
+        return b""  # it ended meanwhile, or belongs to somebody else
+
+
+def _is_alive(pid: str) -> bool:
+    # The state follows the name, which is in parentheses and may contain anything.
+    return _read(pid, "stat").rpartition(b")")[2].split()[:1] not in ([], [b"Z"], [b"X"])
+
+
+def _searched(mark: str) -> list[int]:
+    import psutil
+
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get(MARK) == mark and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process.pid)
+        except psutil.Error:
+            continue  # it ended meanwhile, or belongs to somebody else
+    return found

@@ -1,0 +1,31 @@
+"""A slice of the long maltreatment of the host, short enough for every run of the suite."""
+
+from pathlib import Path
+
+import pytest
+from tests.chaos.host_chaos import Chaos, LawBrokenError, Options
+
+from holdfast.present.profile import LATEST_HANDSHAKE, MODERN
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize(
+    ("spare", "revision", "seconds"), [(0, LATEST_HANDSHAKE, 14), (1, LATEST_HANDSHAKE, 10), (0, MODERN, 8)]
+)
+def test_no_law_is_broken_while_workers_are_killed_hung_and_garbled(
+    tmp_path: Path, spare: int, revision: str, seconds: int
+) -> None:
+    options = Options(seconds, faults=30, kills=12, seed=seconds, blow_every=0.3, spare=spare, revision=revision)
+    report = Chaos(options, tmp_path).run()
+
+    assert report.generations > 10
+    assert report.sent > 200
+
+
+def test_a_host_that_repeats_what_it_must_not_is_found_out(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_text('[tools.write]\neffect = "replay_safe"\n')
+    options = Options(3, seed=1, kills=8, blow_every=0.15)
+
+    with pytest.raises(LawBrokenError, match="law 5: write took effect"):
+        Chaos(options, tmp_path / "run", {"HOLDFAST_CONFIG": str(wrong)}).run()
