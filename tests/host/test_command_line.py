@@ -46,8 +46,8 @@ def run(folder: Path, *words: str, **streams: object) -> "subprocess.CompletedPr
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ([], "is missing"),
-        (["--"], "no command behind"),
+        ([], "give its command behind"),
+        (["--"], "give its command behind"),
         (["--", "no-such-program"], "no program 'no-such-program' on PATH"),
         (["--", "./plain"], "'./plain' may not be executed"),
         (["--", "./folder"], "'./folder' "),

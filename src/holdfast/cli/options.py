@@ -13,7 +13,15 @@ import click
 from holdfast.errors import UsageError
 from holdfast.settings import SETTINGS, Setting
 
-__all__ = ["SECONDS", "ServerCommand", "Source", "setting_options", "take_source", "words_of_settings"]
+__all__ = [
+    "SECONDS",
+    "ServerCommand",
+    "Source",
+    "command_behind_dashes",
+    "setting_options",
+    "take_source",
+    "words_of_settings",
+]
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -114,6 +122,14 @@ def _as_argument(option: str, args: list[str]) -> str:
             follows = args[at + 1] if at + 1 < len(args) else "-"
             return shlex.quote(f"{key}={'true' if follows.startswith('-') else follows}")
     return ""
+
+
+def command_behind_dashes(ctx: click.Context, example: str) -> tuple[str, ...]:
+    """The command line that was given behind `--`."""
+    command: tuple[str, ...] = ctx.meta.get(_COMMAND, ())
+    if not command:
+        raise UsageError("which server? give its command behind `--`", remedy=example)
+    return command
 
 
 def take_source(ctx: click.Context, words: tuple[str, ...], example: str) -> tuple[Source, tuple[str, ...]]:

@@ -4,14 +4,14 @@ from typing import Any
 
 import click
 
-from holdfast.cli.options import ServerCommand, setting_options, take_source
+from holdfast.cli.options import ServerCommand, command_behind_dashes, setting_options
 
 __all__ = ["command"]
 
 EXAMPLE = "holdfast run -- npx -y @modelcontextprotocol/server-everything"
 
 
-@click.command(name="run", cls=ServerCommand)
+@click.command(name="run", cls=ServerCommand, options_metavar="[OPTIONS] -- COMMAND [ARGS]...")
 @click.option("--name", metavar="NAME", help="What the server is called in `holdfast ps`. [default: from COMMAND]")
 @setting_options(
     "spare", "deadline", "deadline_total", "heartbeat", "start_timeout", "replays", "restart_budget", "untrusted",
@@ -32,6 +32,6 @@ def command(ctx: click.Context, /, name: str | None, **options: Any) -> int:
     from holdfast.host.run import run_host
     from holdfast.settings import load_configuration
 
-    source, _ = take_source(ctx, (), EXAMPLE)
-    chosen = name or server_name(source.command)
-    return run_host(source.command, load_configuration(options, server=chosen), chosen)
+    words = command_behind_dashes(ctx, EXAMPLE)
+    chosen = name or server_name(words)
+    return run_host(words, load_configuration(options, server=chosen), chosen)

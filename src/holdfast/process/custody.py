@@ -51,10 +51,6 @@ class Process(ABC):
     def pause_stdout(self, full: bool) -> None:
         """Stop or resume reading what goes to `on_stdout`; of no effect without it, and after the end."""
 
-    def unsent(self) -> int:
-        """How many bytes were written to `stdin` and have not reached the pipe yet."""
-        return 0 if self.stdin is None else self.stdin.transport.get_write_buffer_size()
-
     async def __aenter__(self) -> Self:
         return self
 

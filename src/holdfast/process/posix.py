@@ -274,6 +274,8 @@ def _refusal(command: Command, step: str, number: int) -> ProcessError:
         text = f"the interpreter that {program!r} names in its first line does not exist; install or correct it"
     elif number == errno.ENOENT:
         text = f"there is no program {program!r}; check the path"
+    elif number == errno.EACCES and os.path.isdir(os.path.join(command.cwd, program)):
+        text = f"{program!r} is a directory; name a program in it"
     elif number == errno.EACCES:
         text = f"{program!r} may not be executed; make it executable (chmod +x) or name its interpreter"
     elif number == errno.ENOEXEC:

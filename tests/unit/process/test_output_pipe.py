@@ -173,20 +173,6 @@ def test_an_output_that_somebody_else_holds_open_ends_when_it_is_finished() -> N
     assert asyncio.run(scenario()).checked() == b"last words"
 
 
-def test_what_a_command_has_not_taken_from_its_input_is_counted() -> None:
-    async def scenario() -> None:
-        async with await spawn(["sleep", "60"], stdin="pipe") as process:
-            assert process.stdin is not None
-            assert process.unsent() == 0
-            process.stdin.write(b"z" * 1_000_000)
-            assert process.unsent() == 1_000_000 - 65_536  # what a pipe holds
-        assert process.unsent() == 0
-        async with await spawn(["true"]) as without:
-            assert without.unsent() == 0
-
-    asyncio.run(scenario())
-
-
 def test_the_token_is_the_mark_that_the_tree_carries() -> None:
     async def scenario() -> tuple[str, bytes]:
         out = Taken()

@@ -92,7 +92,7 @@ def test_an_argument_is_passed_unchanged() -> None:
         (["no-such-program-here"], "no program 'no-such-program-here' on PATH; install it"),
         (["/no/such/program"], "no program '/no/such/program'; check the path"),
         (["/etc/passwd"], "may not be executed; make it executable"),
-        (["/etc"], "may not be executed"),
+        (["/etc"], "is a directory; name a program"),
         (["x" * 300], "cannot be executed: File name too long"),
         (["true", "x" * 3_000_000], "too large; pass the data on stdin"),
     ],
