@@ -21,7 +21,7 @@ def test_the_tour_keeps_every_promise(environment: dict[str, str]) -> None:
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert "BROKEN" not in done.stdout
-    assert done.stdout.count("[ok]") == 14
+    assert done.stdout.count("[ok]") == 17
     assert done.stderr == ""
 
 

@@ -202,7 +202,7 @@ def test_sdk_mode_without_the_sdk_is_one_line_and_exit_2(program: Cli, shop: Pat
 
     assert (done.returncode, done.stdout) == (2, "")
     assert complaint[0].startswith("holdfast: ")
-    assert all(line.startswith("  try: ") for line in complaint[1:])
+    assert all(line.startswith("  try: ") for line in complaint[1:]), done.stderr
 
 
 def test_a_file_that_runs_its_server_while_imported_is_told_so(cli: Cli, tmp_path: Path) -> None:
@@ -242,12 +242,12 @@ def test_serve_on_a_terminal_says_what_it_waits_for(
     ) as process:
         os.close(theirs)
         assert process.stderr is not None
-        talk = [process.stderr.readline() for _ in range(2)]
+        talk = process.stderr.readline()
         process.terminate()
         process.communicate(timeout=20)
     os.close(ours)
 
-    assert talk[1].startswith("shop waits for an MCP client on stdin.")
+    assert talk.startswith("shop waits for an MCP client on stdin.")
 
 
 # --- contract -------------------------------------------------------------------------------------------------

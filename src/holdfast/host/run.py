@@ -202,6 +202,8 @@ class _HostProcess:
         counts = dict(self._host.state.counts)
         self._log.emit(HostStopped(self._name, os.getpid(), reason, counts))
         self._log.close()
+        await self._reader.close()
+        await self._outbox.close()
 
     def _exit_code(self, reason: str) -> int:
         if self._host.first_failure is not None:

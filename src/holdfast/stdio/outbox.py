@@ -114,6 +114,13 @@ class Outbox(asyncio.BaseProtocol):
         self._drained = self._loop.create_future()
         await asyncio.wait([self._drained], timeout=bound)
 
+    async def close(self) -> None:
+        """Let go of the descriptor; what could not be written is given up."""
+        if self._transport is not None and not self._lost:
+            self._lost = True
+            self._transport.abort()
+            await asyncio.sleep(0)  # the loop closes it in its next turn
+
     # --- what the transport tells ----------------------------------------------------------------------------
 
     def pause_writing(self) -> None:

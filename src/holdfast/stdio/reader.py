@@ -48,6 +48,13 @@ class InputReader(asyncio.Protocol):
             if self._transport is not None:
                 self._transport.resume_reading()
 
+    async def close(self) -> None:
+        """Stop reading for good; nobody is told."""
+        self._on_end = _nobody
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.close()
+            await asyncio.sleep(0)  # the loop closes it in its next turn
+
     # --- what the transport tells ----------------------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
@@ -71,6 +78,10 @@ class InputReader(asyncio.Protocol):
             loop.call_soon_threadsafe(self._on_end)
         except RuntimeError:
             return  # the loop is closed: the server ended for another reason
+
+
+def _nobody() -> None:
+    """Nobody wants to know any more."""
 
 
 def _can_be_waited_for(descriptor: int) -> bool:

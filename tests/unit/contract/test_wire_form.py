@@ -8,6 +8,7 @@ from tests.unit.contract.shapes import Money
 from holdfast.contract.derive import derive_tool
 from holdfast.contract.model import Deprecation, Surface, ToolContract
 from holdfast.contract.wire_form import tool_definition, tool_definitions
+from holdfast.present.dialects import Dialect
 from holdfast.vocabulary.effects import Effect, at_most_once, deduplicated, probe_required, replay_safe
 
 
@@ -51,6 +52,7 @@ def test_a_definition_has_every_field_of_every_revision() -> None:
                 "surfaceVersion": "1.4.0",
             },
             "io.holdfast/effect": {"recovery": {"kind": "replay_safe"}, "state": {"kind": "stateless"}},
+            "io.holdfast/supervision": {"dialect": "status"},
         },
     }
     assert definition["outputSchema"]["properties"]["status"] == {"const": "success"}
@@ -94,3 +96,9 @@ def test_a_deprecated_tool_says_so_in_data_and_in_words() -> None:
         "reason": "Too slow",
         "replacement": "other",
     }
+
+
+def test_a_supervisor_learns_the_timeout_of_a_tool_and_how_its_server_words_a_failure() -> None:
+    tool = contract(timeout=2.5)
+    told = tool_definition(tool, surface(tool, dialect=Dialect.POC))["_meta"]["io.holdfast/supervision"]
+    assert told == {"dialect": "poc", "timeoutMs": 2500}
