@@ -40,6 +40,7 @@ BYTES = (
         b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"\\ud800"}}',
         -32700,
         "surrogate",
+        1,
     ),
     _refused(
         "a key that occurs twice is an invalid request",
@@ -54,16 +55,17 @@ BYTES = (
     _refused("a hundred thousand brackets are too deep", Long(b"", b"[", 100_000), -32600, "nested"),
     _refused(
         "a valid message can be too deep",
-        Long(b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":', b'{"x":', 130, b"1" + b"}" * 132),
+        Long(b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"x":', b'{"x":', 130, b"1" + b"}" * 132),
         -32600,
         "nested",
+        1,
     ),
     Exchange(
         "a message of 20 MB is refused and the next is answered",
         "latest",
         (
             Send((Long(b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"', b"x" * 1000, 20_000, b'"}}'),)),
-            Error(None, -32600, INVALID, Text("longer than 8388608 bytes")),
+            Error(1, -32600, INVALID, Text("longer than 8388608 bytes")),
             Silent(),
         ),
         (*PROTOCOL, "S1-6.10.1-buffer"),

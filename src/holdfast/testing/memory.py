@@ -15,6 +15,7 @@ from holdfast.vocabulary.call import Stop
 from holdfast.vocabulary.events import Event
 from holdfast.wire.codec import encode
 from holdfast.wire.framing import ContentLengthFramer, LineFramer
+from holdfast.wire.legible import ENDS_KEPT
 from holdfast.worker.server import Server
 from holdfast.worker.session import DirectOutlet, Session
 
@@ -100,8 +101,8 @@ async def connect(
 
     def framer() -> LineFramer | ContentLengthFramer:
         if legacy:
-            return ContentLengthFramer(settings.max_message_bytes, settings.max_header_bytes)
-        return LineFramer(settings.max_message_bytes)
+            return ContentLengthFramer(settings.max_message_bytes, settings.max_header_bytes, ends_kept=ENDS_KEPT)
+        return LineFramer(settings.max_message_bytes, ends_kept=ENDS_KEPT)
 
     server_input, client_input = framer(), framer()
 

@@ -21,11 +21,13 @@ import orjson
 from holdfast.errors import WireError
 from holdfast.vocabulary.ids import RequestId, is_request_id
 from holdfast.wire.envelope import INVALID_REQUEST, PARSE_ERROR
+from holdfast.wire.legible import legible_request_id
 
-__all__ = ["BOM", "MAX_DEPTH", "decode", "encode"]
+__all__ = ["BOM", "MAX_DEPTH", "RELAY_DEPTH", "decode", "encode"]
 
 BOM = b"\xef\xbb\xbf"
 MAX_DEPTH = 128
+RELAY_DEPTH = 512  # what is only passed on may be deeper: whoever reads it has a bound of its own
 _MAX_DIGITS = 4300  # the interpreter's own default bound for turning text into an integer
 
 _STRING_REST = re.compile(rb'"[^"]*"?')
@@ -34,17 +36,21 @@ _NOT_STRUCTURE = bytes(set(range(256)) - set(b'"[]{}'))
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")  # +1 and -1 once read as signed bytes
 
 
-def decode(raw: bytes, *, max_depth: int = MAX_DEPTH) -> Any:
-    """The value of one JSON text in UTF-8; raises WireError with the code and id to answer with."""
+def decode(raw: bytes, *, max_depth: int = MAX_DEPTH, surrogates: bool = False) -> Any:
+    """The value of one JSON text in UTF-8; raises WireError with the code and id to answer with.
+
+    `surrogates` lets halves of characters through, for a relay that passes on the bytes and not the value.
+    """
     if raw.count(b"[") + raw.count(b"{") > max_depth and _depth(raw) > max_depth:
-        raise WireError(INVALID_REQUEST, f"the message is nested deeper than {max_depth} levels")
+        text = f"the message is nested deeper than {max_depth} levels"
+        raise WireError(INVALID_REQUEST, text, request_id=legible_request_id(raw, raw))
     try:
         value = orjson.loads(raw)
         if orjson.dumps(value) == raw:
             return value
     except (ValueError, TypeError):
         pass  # the exact path finds out whether, and how, the bytes are wrong
-    return _decode_exactly(raw)
+    return _decode_exactly(raw, surrogates=surrogates)
 
 
 def encode(value: Any) -> bytes:
@@ -82,7 +88,7 @@ class _Pairs:
         return built
 
 
-def _decode_exactly(raw: bytes) -> Any:
+def _decode_exactly(raw: bytes, *, surrogates: bool) -> Any:
     pairs = _Pairs()
     decoder = json.JSONDecoder(
         object_pairs_hook=pairs.to_object,
@@ -93,12 +99,13 @@ def _decode_exactly(raw: bytes) -> Any:
     try:
         text = raw.removeprefix(BOM).decode()
         value = decoder.decode(text)
-        if _SURROGATE_ESCAPE.search(text):
+        if not surrogates and _SURROGATE_ESCAPE.search(text):
             _STRICT.encode(value).encode()
     except UnicodeDecodeError as error:
         raise WireError(PARSE_ERROR, f"the message is not UTF-8 (byte {error.start})") from error
     except UnicodeEncodeError as error:
-        raise WireError(PARSE_ERROR, "the message contains a lone surrogate") from error
+        text = "the message contains a lone surrogate"
+        raise WireError(PARSE_ERROR, text, request_id=legible_request_id(raw, raw)) from error
     except RecursionError as error:
         raise WireError(INVALID_REQUEST, "the message is nested too deeply") from error
     except ValueError as error:

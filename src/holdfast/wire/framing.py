@@ -13,6 +13,7 @@ import re
 from holdfast.errors import WireError
 from holdfast.wire.codec import BOM
 from holdfast.wire.envelope import INVALID_REQUEST
+from holdfast.wire.legible import legible_request_id
 
 __all__ = ["MAX_HEADER_BYTES", "MAX_MESSAGE_BYTES", "ContentLengthFramer", "Frame", "LineFramer", "TooLongError"]
 
@@ -34,7 +35,8 @@ class TooLongError(WireError):
     """A message that is longer than allowed. Its two ends are kept where the framer was asked to."""
 
     def __init__(self, max_bytes: int, head: bytes = b"", tail: bytes = b"") -> None:
-        super().__init__(INVALID_REQUEST, f"the message is longer than {max_bytes} bytes")
+        text = f"the message is longer than {max_bytes} bytes"
+        super().__init__(INVALID_REQUEST, text, request_id=legible_request_id(head, tail))
         self.head = head
         self.tail = tail
 

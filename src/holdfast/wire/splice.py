@@ -11,31 +11,19 @@ from collections.abc import Iterator
 
 from holdfast.vocabulary.ids import RequestId
 from holdfast.wire.codec import BOM, encode
+from holdfast.wire.legible import SPACE, find_id
 
 __all__ = ["raw_member", "replace_id", "split_batch"]
 
-_SPACE = r"[ \t\n\r]*"
-_VALUE = r'(-?[0-9][0-9.eE+-]*|"[^"\\]*(?:\\.[^"\\]*)*"|null)'
-_ID = rf'"id"{_SPACE}:{_SPACE}{_VALUE}{_SPACE}'
-
-# Where clients and servers usually put the id: behind the short members that open a message, or at its very end.
-_ID_AT_HEAD = re.compile(
-    rf"(?:\xef\xbb\xbf)?{_SPACE}\{{{_SPACE}"
-    rf'(?:"(?:jsonrpc|method)"{_SPACE}:{_SPACE}"[^"\\]{{0,200}}"{_SPACE},{_SPACE}){{0,2}}{_ID}[,}}]'.encode(
-        "latin-1"
-    ),
-)
-_ID_AT_TAIL = re.compile(rf"{_ID}\}}{_SPACE}\Z".encode())
-_TAIL_BYTES = 200
 _SMALL = 16 * 1024
 
-_BLANK = re.compile(_SPACE)
+_BLANK = re.compile(SPACE)
 _raw_decode = json.JSONDecoder().raw_decode
 
 
 def replace_id(frame: bytes, new_id: RequestId) -> bytes:
     """The frame with `new_id` as the value of its top-level "id"; ValueError when it has none."""
-    found = _ID_AT_HEAD.match(frame) or _id_at_tail(frame)
+    found = find_id(frame)
     start, end = found.span(1) if found else _find_member(frame, "id")
     if end < 0:
         raise ValueError('the message has no member "id" to replace')
@@ -64,15 +52,6 @@ def raw_member(frame: bytes, name: str) -> bytes | None:
     """The value of a top-level member, exactly as written; None when there is no such member."""
     start, end = _find_member(frame, name)
     return None if end < 0 else frame[start:end]
-
-
-def _id_at_tail(frame: bytes) -> re.Match[bytes] | None:
-    at = frame.rfind(b'"id"', max(1, len(frame) - _TAIL_BYTES))
-    # The last brace of a frame closes the root, so this is the root's own id if the quote opens a key. It does,
-    # unless a backslash stands before it: behind a quote that closes a string no letter can follow.
-    if at < 0 or frame[at - 1] not in b",{ \t\n\r":
-        return None
-    return _ID_AT_TAIL.match(frame, at)
 
 
 def _find_member(frame: bytes, name: str) -> tuple[int, int]:

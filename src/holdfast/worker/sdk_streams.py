@@ -16,7 +16,8 @@ import orjson
 from holdfast.errors import WireError
 from holdfast.stdio.outbox import Outbox
 from holdfast.wire.codec import BOM
-from holdfast.wire.envelope import INVALID_REQUEST
+from holdfast.wire.framing import TooLongError
+from holdfast.wire.legible import ENDS_KEPT
 
 __all__ = ["LineSource", "LineTarget", "Unframed"]
 
@@ -77,10 +78,12 @@ class LineSource:
                     too_long = len(line) > self._max_bytes
                     if first:
                         line, first = line.removeprefix(BOM), False
+                    tail = line[-ENDS_KEPT:] if too_long else b""
                     while not raw.endswith(b"\n") and (raw := pipe.readline(SKIP_SIZE)):
                         too_long = True
+                        tail = (tail + raw)[-ENDS_KEPT:]
                     if too_long:
-                        self._hand_over(_too_long(self._max_bytes))
+                        self._hand_over(TooLongError(self._max_bytes, line[:ENDS_KEPT], tail))
                     elif line and not line.isspace():
                         self._hand_over(line)
             self._loop.call_soon_threadsafe(self._lines.put_nowait, _Mark.INPUT_ENDED)
@@ -114,7 +117,3 @@ class Unframed:
     def wrap(self, payload: bytes) -> bytes:
         """The line as it is."""
         return payload
-
-
-def _too_long(max_bytes: int) -> WireError:
-    return WireError(INVALID_REQUEST, f"the message is longer than {max_bytes} bytes")

@@ -11,6 +11,7 @@ from holdfast.stdio.reader import InputReader
 from holdfast.stdio.streams import StandardStreams
 from holdfast.vocabulary.call import Stop
 from holdfast.wire.framing import ContentLengthFramer, LineFramer
+from holdfast.wire.legible import ENDS_KEPT
 from holdfast.worker.calls import GIVE_UP_MARGIN, CallTable
 from holdfast.worker.registry import Registry
 from holdfast.worker.session import Session
@@ -35,9 +36,9 @@ async def serve_stdio(server: Registry, settings: Settings, log: EventSink, stre
     """Serve one client until there is a reason to end; finish or cancel what is in flight; tell how it ended."""
     legacy = settings.mcp_mode == "legacy"
     framer: LineFramer | ContentLengthFramer = (
-        ContentLengthFramer(settings.max_message_bytes, settings.max_header_bytes)
+        ContentLengthFramer(settings.max_message_bytes, settings.max_header_bytes, ends_kept=ENDS_KEPT)
         if legacy
-        else LineFramer(settings.max_message_bytes)
+        else LineFramer(settings.max_message_bytes, ends_kept=ENDS_KEPT)
     )
     lifetime = Lifetime(exit_with_parent=settings.exit_with_parent)
 
