@@ -9,7 +9,7 @@ WORKERS ?= 2
 # The suite starts many processes; without compiled modules each would compile the same files again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test check format suite coverage bench chaos chaos-host docs clean
+.PHONY: help setup run test check contracts format suite coverage bench chaos chaos-host docs clean
 
 help:
 	@echo "make run       set up, then show the product alive: calls, a crash, a timeout, a cancellation"
@@ -45,6 +45,15 @@ check: setup
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(MAKE) --no-print-directory contracts
+
+# The contracts of our own servers: what is locked, and what their specifications say, is what they do.
+contracts: setup
+	for name in inventory orders; do \
+	  $(BIN)/holdfast contract check examples/$$name.py && \
+	  $(BIN)/holdfast contract spec examples/$$name.py -o examples/specifications/$$name/MCP_TOOL_SPECIFICATION.md --check \
+	    || exit 1; \
+	done
 
 suite: setup $(CLIENTS)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
@@ -58,6 +67,8 @@ coverage: setup $(CLIENTS)
 bench: setup
 	$(BIN)/python benchmarks/call_overhead.py
 	$(BIN)/python benchmarks/host_overhead.py
+	$(BIN)/python benchmarks/contract_diff.py
+	$(BIN)/python benchmarks/schema_fuzz.py --pairs 20000
 	$(BIN)/python benchmarks/help_time.py
 
 chaos: chaos-host

@@ -31,30 +31,30 @@ child.wait()
 class StockItem(BaseModel):
     """How much there is of one article."""
 
-    sku: str
-    name: str
-    count: int = Field(ge=0)
+    sku: str = Field(description="The number of the article.")
+    name: str = Field(description="What it is called.")
+    count: int = Field(ge=0, description="How many there are.")
 
 
 class Reservation(BaseModel):
     """Some of an article, put aside under a key."""
 
-    key: str
-    sku: str
-    count: int
+    key: str = Field(description="The name of the reservation.")
+    sku: str = Field(description="The number of the article.")
+    count: int = Field(description="How many were put aside.")
 
 
 class Audit(BaseModel):
     """How much there is in all, and which process counted it."""
 
-    count: int
-    process: int
+    count: int = Field(description="How many articles there are in all.")
+    process: int = Field(description="The process that counted them.")
 
 
 class Finished(BaseModel):
     """How a program ended."""
 
-    exit_code: int | None
+    exit_code: int | None = Field(description="The exit code, or null if there is none.")
 
 
 @server.tool(

@@ -30,30 +30,30 @@ Key = Annotated[str, Field(min_length=1, max_length=512)]
 class Order(BaseModel):
     """An order as it was placed."""
 
-    number: int
-    sku: str
-    count: int = Field(ge=1)
+    number: int = Field(description="The number that the shop gave the order.")
+    sku: str = Field(description="The number of the article.")
+    count: int = Field(ge=1, description="How many were ordered.")
 
 
 class Orders(BaseModel):
     """How many orders there are."""
 
-    count: int = Field(ge=0)
+    count: int = Field(ge=0, description="How many orders there are.")
 
 
 class Parcel(BaseModel):
     """An order on its way."""
 
-    number: int
-    address: str
-    tracking: str
+    number: int = Field(description="The number of the order.")
+    address: str = Field(description="Where it goes.")
+    tracking: str = Field(description="The number of the parcel.")
 
 
 class Evidence(BaseModel):
     """What is known of a lost call of `ship`: it took effect, it did not and may be repeated, or nobody knows."""
 
-    outcome: Literal["completed", "safe_to_retry", "unknown"]
-    result: Parcel | None = None
+    outcome: Literal["completed", "safe_to_retry", "unknown"] = Field(description="What became of the call.")
+    result: Parcel | None = Field(None, description="What the call would have returned, if it took effect.")
 
 
 def shop() -> Path:

@@ -1,4 +1,4 @@
-"""Every rule of the three contracts that servers and hosts are held to, with an id, in our own words, and who
+"""Every rule of the four contracts that servers and hosts are held to, with an id, in our own words, and who
 proves it.
 
 `test_requirements.py` enforces it in both directions: every row of a part that is there has a test or an exchange
@@ -10,7 +10,7 @@ from typing import NamedTuple
 FOUNDATION = "foundation"
 HOST = "host"
 SEARCH = "search server (pending)"
-TOOLCHAIN = "contract toolchain (pending)"
+TOOLCHAIN = "contract toolchain"
 TELEMETRY = "telemetry aggregates (pending)"
 ROLLOUT = "release rollout (pending)"
 HTTP = "HTTP transport (pending)"
@@ -28,7 +28,7 @@ class Requirement(NamedTuple):
     @property
     def is_pending(self) -> bool:
         """Whether the part that proves it is still to come."""
-        return self.owner not in {FOUNDATION, HOST}
+        return self.owner.endswith("(pending)")
 
 
 def _stability(section: str, sentence: str, owner: str = FOUNDATION) -> Requirement:
@@ -37,6 +37,10 @@ def _stability(section: str, sentence: str, owner: str = FOUNDATION) -> Requirem
 
 def _tooling(section: str, sentence: str, owner: str = FOUNDATION) -> Requirement:
     return Requirement(sentence, f"tooling contract, section {section}", owner)
+
+
+def _specification(section: str, sentence: str) -> Requirement:
+    return Requirement(sentence, f"specification contract, section {section}", TOOLCHAIN)
 
 
 def _spine(section: str, sentence: str, owner: str = HOST) -> Requirement:
@@ -62,10 +66,10 @@ _STABILITY = {
     ),
     "S0-2.2-no-bump-docs": _stability("2.2", "A clarified description needs no new schemaVersion.", TOOLCHAIN),
     "S0-2.2-no-bump-optional-argument": _stability(
-        "2.2", "A new optional argument that does nothing unless it is set needs no new schemaVersion.", TOOLCHAIN
+        "2.2", "A new optional argument that does nothing unless it is set breaks nobody.", TOOLCHAIN
     ),
     "S0-2.2-no-bump-optional-field": _stability(
-        "2.2", "A new field of the result that is absent by default needs no new schemaVersion.", TOOLCHAIN
+        "2.2", "A new field of the result that is absent by default breaks nobody.", TOOLCHAIN
     ),
     "S0-3.1-stable-names": _stability("3.1", "A renamed tool raises schemaVersion.", TOOLCHAIN),
     "S0-3.1-alias": _stability("3.1", "An old name may stay available; it works and is marked deprecated."),
@@ -278,4 +282,59 @@ _SPINE = {
     "S3-skill-owned": _spine("skill", "The bootstrap skill lives in this repository and agrees with it.", SKILL),
 }
 
-REQUIREMENTS: dict[str, Requirement] = {**_STABILITY, **_TOOLING, **_SPINE}
+_SPECIFICATION = {
+    "S2-1-parsable": _specification("1", "A specification can be read by machines."),
+    "S2-2-template": _specification("2", "A specification follows the canonical template, which is shipped."),
+    "S2-2-copy": _specification("2", "A template that is filled in is complete."),
+    "S2-3-eight": _specification("3", "Every tool has all eight sections."),
+    "S2-3-order": _specification("3", "The sections stand in the order of the template."),
+    "S2-3.1-purpose": _specification("3.1", "The purpose of a tool is stated."),
+    "S2-3.2-name": _specification("3.2", "The invocation name is unique and machine-readable."),
+    "S2-3.3-input": _specification(
+        "3.3", "Parameters have name, type, required mark, description and an example value."
+    ),
+    "S2-3.4-output": _specification("3.4", "Result fields have name, type, description and an example value."),
+    "S2-3.5-errors": _specification(
+        "3.5", "Error conditions and codes are described, or it is said that there are none."
+    ),
+    "S2-3.6-idempotency": _specification(
+        "3.6", "It is stated whether the tool is idempotent, with an explanation."
+    ),
+    "S2-3.7-example": _specification(
+        "3.7", "There is at least one complete JSON call with tool_name and arguments."
+    ),
+    "S2-3.8-security": _specification("3.8", "Risks and their limits are discussed."),
+    "S2-4-schema": _specification("4", "Inputs and outputs are defined by JSON Schema."),
+    "S2-4-both": _specification("4", "Table and schema stand side by side and agree."),
+    "S2-5-error-form": _specification(
+        "5", "A failure is told in one form, apart from success: status, type, message, details."
+    ),
+    "S2-5-codes": _specification("5", "A code that is used is declared."),
+    "S2-6-version": _specification("6", "Each tool states a version."),
+    "S2-6-major": _specification(
+        "6",
+        "A removed, retyped or newly required input, or a changed output, raises the major version.",
+    ),
+    "S2-6-minor": _specification("6", "A new optional input or output field is a minor change."),
+    "S2-6-stable-name": _specification("6", "The invocation name stays stable; a renamed tool is noticed."),
+    "S2-6-protocol": _specification("6", "The protocol has versions of its own, which a contract names."),
+    "S2-7.1-clarity": _specification(
+        "7.1", "The description is long enough to choose by and short enough to read."
+    ),
+    "S2-7.2-granular": _specification("7.2", "A tool is one action."),
+    "S2-7.3-schemas": _specification("7.3", "Schemas give types, formats, required marks and descriptions."),
+    "S2-7.4-errors": _specification("7.4", "Errors are specific and declared once."),
+    "S2-7.5-effect": _specification("7.5", "The word on idempotency agrees with the effect."),
+    "S2-7.6-security": _specification("7.6", "The security section is detailed and actionable."),
+    "S2-7.7-examples": _specification("7.7", "Examples are valid JSON and fit the schema."),
+    "S2-7.8-testable": _specification(
+        "7.8", "A tool can be tested: its documented calls are checked against the server."
+    ),
+    "S2-8-all-tools": _specification("8", "Every tool that a module exposes is specified."),
+    "S2-8-adhere": _specification("8", "A good file passes every rule."),
+    "S2-8-accurate": _specification("8", "The specification says what the tool really does."),
+    "S2-8-versioned": _specification("8", "The documented version is that of the tool."),
+    "S2-9-evolve": _specification("9", "Older files can be brought to the current form without loss."),
+}
+
+REQUIREMENTS: dict[str, Requirement] = {**_STABILITY, **_TOOLING, **_SPECIFICATION, **_SPINE}

@@ -1,63 +1,57 @@
-"""`holdfast contract`: what a server promises, as a document."""
+"""`holdfast contract`: what a server promises, written down, compared, agreed to and checked."""
 
-import sys
-from pathlib import Path
+from importlib import import_module
 
 import click
 
 from holdfast.cli.groups import CommandGroup
 
-__all__ = ["command"]
+__all__ = ["SUBCOMMANDS", "command"]
+
+# name: what it is for. The command is the object `command` of the module `holdfast.cli.contract_<name>`.
+SUBCOMMANDS = {
+    "snapshot": "Write the whole contract of a server as canonical JSON.",
+    "diff": "Show what changed between two contracts, and for whom it breaks.",
+    "check": "Hold a server against its lock; for CI.",
+    "lock": "Agree to the contract of a server as it is now.",
+    "lint": "Check specification files, or a server, for what a specification must have.",
+    "spec": "Write the specification of a server from its code, or check it.",
+    "migrate": "Turn a loosely written specification into the canonical form.",
+    "docs": "Write a reference page per tool, Markdown and HTML.",
+}
 
 
-@click.group(name="contract", cls=CommandGroup)
+class _Contract(CommandGroup):
+    """A group that imports a command's module only when the command is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(SUBCOMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in SUBCOMMANDS:
+            return None
+        found: click.Command = import_module(f"holdfast.cli.contract_{cmd_name}").command
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(SUBCOMMANDS.items()))
+
+
+@click.group(name="contract", cls=_Contract)
 def command() -> None:
-    """Write down what a server promises.
+    """Write down what a server promises, and notice when it changes.
+
+    A server is a TARGET (module:object, path/file.py, path/file.py:object) or, behind `--`, the command line of
+    any MCP server on stdio.
+
+    Exit codes: 0 clean, 1 findings, 2 wrong usage, 3 the server or file could not be read.
 
     \b
-    Example:
+    Examples:
       holdfast contract snapshot inventory.py -o inventory.contract.json
+      holdfast contract diff inventory.contract.json inventory.py
+      holdfast contract diff git:main:inventory.contract.json -- npx some-server
+      holdfast contract lock inventory.py
+      holdfast contract check inventory.py
     """
-
-
-@command.command(name="snapshot")
-@click.argument("target")
-@click.option("-o", "--output", metavar="FILE", help="Write to this file. [default: stdout]")
-def snapshot(target: str, output: str | None) -> int:
-    """Write the whole contract of a server as canonical JSON, the same bytes for the same contract.
-
-    TARGET is module:object, path/file.py or path/file.py:object.
-
-    \b
-    Example:
-      holdfast contract snapshot inventory.py -o inventory.contract.json
-    """
-    from holdfast.cli.streams import guarded_streams
-    from holdfast.contract.snapshot import write_snapshot
-    from holdfast.worker.targets import load_target
-
-    with guarded_streams():
-        document = write_snapshot(load_target(target).surface)
-    if output is None or output == "-":
-        sys.stdout.buffer.write(document)
-        return 0
-    try:
-        _replace(Path(output), document)
-    except OSError as error:
-        from holdfast.errors import UsageError
-
-        raise UsageError(
-            f"{output} cannot be written: {error.strerror or error}", remedy="check the path; -o - is stdout"
-        ) from error
-    print(f"wrote {output} ({len(document)} bytes)", file=sys.stderr)
-    return 0
-
-
-def _replace(file: Path, document: bytes) -> None:
-    """All of the new file or all of the old one, whatever happens meanwhile."""
-    draft = file.with_name(f".{file.name}.draft")
-    try:
-        draft.write_bytes(document)
-        draft.replace(file)
-    finally:
-        draft.unlink(missing_ok=True)

@@ -37,6 +37,7 @@ def write_project(name: str, directory: Path) -> Project:
         "pyproject.toml": "pyproject.toml",
         "README.md": "README.md",
         f"{module}.py": "server.py",
+        "MCP_TOOL_SPECIFICATION.md": "MCP_TOOL_SPECIFICATION.md",
         f"tests/test_{module}.py": "test_server.py",
     }
     python, holdfast = _typed_commands()
@@ -60,6 +61,7 @@ def write_project(name: str, directory: Path) -> Project:
         f"{holdfast} call {module}.py lookup sku=A-1",
         f"{python} -m pip install pytest",
         f"{python} -m pytest",
+        f"{holdfast} contract lock {module}.py",
         f"{holdfast} serve {module}.py",
     )
     return Project(directory, tuple(texts), steps)

@@ -88,11 +88,15 @@ class ErrorSpec:
 
 @dataclass(frozen=True, slots=True)
 class Deprecation:
-    """Since which version a tool should no longer be used, why, and what to use instead."""
+    """Since which version a tool should no longer be used, why, what to use instead, and when it will be gone.
+
+    `removal` is a version of the server or a day, such as 2027-06-30; it is not removed earlier than that.
+    """
 
     since: str
     reason: str = ""
     replacement: str | None = None
+    removal: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "since", semver(self.since))
@@ -103,6 +107,9 @@ class Deprecation:
                 f"deprecation: replacement is {self.replacement!r}", remedy="name a tool, or leave it out"
             )
 
+        if self.removal is not None:
+            object.__setattr__(self, "removal", _removal(self.removal))
+
     @property
     def sentence(self) -> str:
         """The deprecation in words, for readers that see only the description of a tool."""
@@ -111,7 +118,23 @@ class Deprecation:
             words.append(self.reason.rstrip(".") + ".")
         if self.replacement:
             words.append(f"Use `{self.replacement}` instead.")
+        if self.removal:
+            words.append(f"It will be removed: {self.removal}.")
         return " ".join(words)
+
+
+def _removal(given: object) -> str:
+    """A day as it was written, or a version."""
+    text = _text(given)
+    if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
+        return text
+    try:
+        return semver(text)
+    except ContractError as error:
+        raise ContractError(
+            f"deprecation: removal is {given!r}",
+            remedy="write a version, such as 2.0.0, or a day, such as 2027-06-30",
+        ) from error
 
 
 # Option of a tool -> its type, and what to write instead of anything else.

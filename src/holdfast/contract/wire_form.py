@@ -88,5 +88,10 @@ def _meta(contract: ToolContract, surface: Surface, deprecated: Deprecation | No
 
 def deprecation_to_wire(deprecated: Deprecation) -> dict[str, Any]:
     """A deprecation as data; what was not said is left out."""
-    stated = {"since": deprecated.since, "reason": deprecated.reason, "replacement": deprecated.replacement}
+    stated = {
+        "since": deprecated.since,
+        "reason": deprecated.reason,
+        "replacement": deprecated.replacement,
+        "removal": deprecated.removal,
+    }
     return {key: value for key, value in stated.items() if value}

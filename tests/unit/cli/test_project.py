@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.cli.app import main
 from holdfast.cli.project import write_project
 from holdfast.errors import UsageError
 
@@ -47,7 +48,13 @@ def test_a_name_that_python_cannot_use_is_refused(tmp_path: Path, name: str) -> 
 def test_a_hyphen_in_the_name_is_an_underscore_in_the_module(tmp_path: Path) -> None:
     project = write_project("stock-room", tmp_path / "stock-room")
 
-    assert project.files == ("pyproject.toml", "README.md", "stock_room.py", "tests/test_stock_room.py")
+    assert project.files == (
+        "pyproject.toml",
+        "README.md",
+        "stock_room.py",
+        "MCP_TOOL_SPECIFICATION.md",
+        "tests/test_stock_room.py",
+    )
     assert 'name = "stock-room"' in (tmp_path / "stock-room" / "pyproject.toml").read_text()
 
 
@@ -104,3 +111,14 @@ def test_an_empty_directory_is_filled(tmp_path: Path) -> None:
     write_project("stock", tmp_path)
 
     assert (tmp_path / "stock.py").is_file()
+
+
+def test_the_specification_of_a_new_project_agrees_with_its_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_project("store-house", tmp_path / "project")
+    monkeypatch.chdir(tmp_path / "project")
+    code = main(["contract", "spec", "store_house.py", "--check"])
+
+    assert code == 0, capsys.readouterr()
+    assert main(["contract", "lint", "MCP_TOOL_SPECIFICATION.md"]) == 0

@@ -247,3 +247,17 @@ def test_the_model_loads_neither_pydantic_nor_a_schema_engine() -> None:
     )
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("removal", ["2.0.0", "2027-06-30"])
+def test_a_deprecation_can_say_when_the_tool_will_be_gone(removal: str) -> None:
+    deprecated = Deprecation("1.2.0", "Too slow", "find", removal)
+    assert deprecated.sentence == (
+        f"Deprecated since 1.2.0. Too slow. Use `find` instead. It will be removed: {removal}."
+    )
+
+
+@pytest.mark.parametrize("removal", ["soon", "", "2027-6-3", 7])
+def test_a_removal_is_a_version_or_a_day(removal: Any) -> None:
+    with pytest.raises(ContractError, match="removal"):
+        Deprecation("1.2.0", removal=removal)

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from tests.unit.contract.shapes import Money
 
 from holdfast.contract.canonical import fingerprint
@@ -61,6 +62,7 @@ def test_a_snapshot_holds_everything_that_a_tool_promises() -> None:
     assert tool["outputSchema"]["properties"]["status"] == {"const": "success"}
 
 
+@pytest.mark.requirement("S2-6-protocol")
 def test_the_head_of_a_snapshot_names_the_surface() -> None:
     document = snapshot(shop())
     assert document["snapshotVersion"] == 1

@@ -1,0 +1,246 @@
+"""Every rule about tools, results and operation, each shown by one change of one surface."""
+
+from typing import Any, NamedTuple
+
+import pytest
+from tests.unit.contract.compare.surfaces import LOOKUP, Edit, compared, deep, snapshot, tool_edit
+
+from holdfast.contract.compare.diff import diff_surfaces
+from holdfast.contract.compare.rules import RULES
+from holdfast.contract.compare.view import read_surface
+from holdfast.contract.inclusion.bump import Bump
+
+
+class Row(NamedTuple):
+    """One change: the rule that it is, how far a version must move, whether a person must look."""
+
+    rule: str
+    bump: str
+    new: Edit
+    old: Edit | None = None
+
+
+def _add_tool(document: dict[str, Any]) -> None:
+    document["tools"].append({**LOOKUP, "name": "audit", "aliases": []})
+
+
+def _no_tools(document: dict[str, Any]) -> None:
+    document["tools"] = []
+
+
+def _replaced(document: dict[str, Any]) -> None:
+    document["tools"][0] |= {
+        "description": "Send a postcard to somebody far away.",
+        "inputSchema": {"type": "object", "properties": {"address": {"type": "string"}}},
+        "outputSchema": {"type": "object", "properties": {"sent": {"type": "boolean"}}},
+    }
+
+
+def _paged(document: dict[str, Any]) -> None:
+    document["tools"][0]["outputSchema"]["properties"]["nextCursor"] = {"type": "string"}
+
+
+def _prompt_argument(**argument: Any) -> Edit:
+    def edit(document: dict[str, Any]) -> None:
+        document["prompts"][0]["arguments"].append(argument)
+
+    return edit
+
+
+ERROR = LOOKUP["errors"][0]
+HINTED = {"name": "lookup", "inputSchema": {}, "annotations": {}}
+REPLAY_SAFE = tool_edit(effect={"kind": "replay_safe"}, readOnly=True)
+
+ROWS = [
+    Row("tool.removed", "major", _no_tools),
+    Row("tool.added", "minor", _add_tool),
+    Row("tool.renamed", "major", tool_edit(name="search", aliases=["find"])),
+    Row("tool.renamed", "major", tool_edit(name="Lookup")),
+    Row("tool.renamed_with_alias", "minor", tool_edit(name="search", aliases=["find", "lookup"])),
+    Row("tool.alias_removed", "major", tool_edit(aliases=[])),
+    Row("tool.alias_added", "minor", tool_edit(aliases=["find", "get"])),
+    Row("tool.replaced", "major!", _replaced),
+    Row("output.schema_added", "minor", tool_edit(), tool_edit(outputSchema=None)),
+    Row("output.schema_removed", "major", tool_edit(outputSchema=None)),
+    Row("output.root_kind_changed", "major", tool_edit(outputSchema={"type": "array"})),
+    Row("result.content_removed", "major", tool_edit(content=["text"])),
+    Row("result.content_reordered", "major", tool_edit(content=["image", "text"])),
+    Row("result.content_added", "minor!", tool_edit(content=["text", "image", "audio"])),
+    Row("result.error_convention_changed", "major", deep("dialect", "launch")),
+    Row("result.pagination_introduced", "major!", _paged),
+    Row("result.page_size_cut", "major!", deep("tools.0.inputSchema.properties.limit.default", 5)),
+    Row("result.presentation_changed", "minor!", tool_edit(render={"default": "json"})),
+    Row("result.presentation_changed", "minor!", deep("presentationArguments", False)),
+    Row("error.code_removed", "major", tool_edit(errors=[])),
+    Row("error.code_added", "minor!", tool_edit(errors=[ERROR, {**ERROR, "code": "GONE"}])),
+    Row("error.meaning_changed", "major", tool_edit(errors=[{**ERROR, "meaning": "It is sold out."}])),
+    Row("error.meaning_changed", "major", tool_edit(errors=[{**ERROR, "retryable": True}])),
+    Row("error.remedy_changed", "patch", tool_edit(errors=[{**ERROR, "remedy": "Look twice."}])),
+    Row("error.envelope_field_removed", "major", deep("errorSchema.properties.code", ...)),
+    Row("error.envelope_field_renamed", "major",
+        deep("errorSchema.properties", {"status": {"const": "failure"}, "kind": {"type": "string"}})),
+    Row("error.envelope_field_retyped", "major", deep("errorSchema.properties.code", {"type": "integer"})),
+    Row("error.envelope_field_now_optional", "major", deep("errorSchema.required", ["status"])),
+    Row("error.envelope_field_added", "minor", deep("errorSchema.properties.hint", {"type": "string"})),
+    Row("annotations.read_only_lost", "major!", tool_edit(effect={"kind": "replay_safe"}), REPLAY_SAFE),
+    Row("annotations.destructive_gained", "major!", tool_edit(effect={"kind": "replay_safe"}), REPLAY_SAFE),
+    Row("annotations.read_only_gained", "minor", REPLAY_SAFE, tool_edit(effect={"kind": "replay_safe"})),
+    Row("annotations.destructive_lost", "minor", REPLAY_SAFE, tool_edit(effect={"kind": "replay_safe"})),
+    Row("effect.authority_lowered", "major", tool_edit(effect={"kind": "at_most_once"})),
+    Row("effect.authority_lowered", "major", tool_edit(effect={"kind": "probe_required", "probe": "x"})),
+    Row("effect.authority_raised", "minor!", tool_edit(effect={"kind": "replay_safe"})),
+    Row("effect.key_changed", "major", deep("tools.0.effect.key", "/arguments/unit")),
+    Row("effect.probe_changed", "major", tool_edit(effect={"kind": "probe_required", "probe": "b"}),
+        tool_edit(effect={"kind": "probe_required", "probe": "a"})),
+    Row("state.pinned", "major", tool_edit(sessionState="generation_pinned")),
+    Row("state.kept", "minor!", tool_edit(sessionState="journaled")),
+    Row("state.kept", "minor!", tool_edit(sessionState="checkpointed")),
+    Row("state.freed", "minor", tool_edit(), tool_edit(sessionState="generation_pinned")),
+    Row("requires.added", "major", tool_edit(requires=["scope:stock", "elicitation"])),
+    Row("requires.removed", "minor", tool_edit(requires=[])),
+    Row("limit.tightened", "major!", tool_edit(timeoutMs=1000)),
+    Row("limit.tightened", "major!", tool_edit(timeoutMs=1000), tool_edit(timeoutMs=0)),
+    Row("limit.relaxed", "minor", tool_edit(timeoutMs=9000)),
+    Row("limit.relaxed", "minor", tool_edit(timeoutMs=0)),
+    Row("limit.unknown", "major!", tool_edit(timeoutMs=None)),
+    Row("limit.tightened", "major!", tool_edit(limits={"ratePerMinute": 30})),
+    Row("limit.tightened", "major!", tool_edit(limits={"ratePerMinute": 60, "maxBytes": 100})),
+    Row("limit.relaxed", "minor", tool_edit(limits={})),
+    Row("header.changed", "major", deep("tools.0.inputSchema.properties.sku.x-mcp-header", "Sku")),
+    Row("task.required", "major", tool_edit(execution={"taskSupport": "required"})),
+    Row("task.optional", "minor", tool_edit(execution={"taskSupport": "optional"})),
+    Row("task.forbidden", "major", tool_edit(), tool_edit(execution={"taskSupport": "optional"})),
+    Row("text.description_changed", "patch!", tool_edit(description="Return the stock of an article.")),
+    Row("text.title_changed", "patch!", tool_edit(title="Find")),
+    Row("text.instructions_changed", "patch!", deep("server.instructions", "Leap.")),
+    Row("text.security_changed", "patch!", tool_edit(security="Reads everything.")),
+    Row("text.examples_changed", "patch", tool_edit(examples=[{"sku": "B-2"}])),
+    Row("text.icons_changed", "patch!", tool_edit(icons=[{"src": "x.png"}])),
+    Row("normalization.changed", "minor!", deep("tools.0.normalization.aliases", {"id": "sku"})),
+    Row("operation.isolation_changed", "patch", tool_edit(isolate=True)),
+    Row("meta.changed", "patch!", tool_edit(reserved=["later"])),
+    Row("lifecycle.deprecated", "minor", tool_edit(deprecated={"since": "1.1.0", "replacement": "search"})),
+    Row("lifecycle.undeprecated", "patch", tool_edit(), tool_edit(deprecated={"since": "1.0.0"})),
+    Row("lifecycle.deprecation_changed", "patch", tool_edit(deprecated={"since": "1.0.0", "reason": "Slow."}),
+        tool_edit(deprecated={"since": "1.0.0"})),
+    Row("lifecycle.sunset_moved_earlier", "major",
+        tool_edit(deprecated={"since": "1.0.0", "removal": "2098-01-01"}),
+        tool_edit(deprecated={"since": "1.0.0", "removal": "2099-01-01"})),
+    Row("lifecycle.removed_before_sunset", "major", _no_tools,
+        tool_edit(deprecated={"since": "1.0.0", "removal": "2099-01-01"})),
+    Row("lifecycle.removed_before_sunset", "major", _no_tools,
+        tool_edit(deprecated={"since": "1.0.0", "removal": "3.0.0"})),
+    Row("resource.removed", "major", deep("resources", [])),
+    Row("resource.added", "minor", tool_edit(), deep("resources", [])),
+    Row("resource.mime_changed", "major", deep("resources.0.mimeType", "text/html")),
+    Row("resource.text_changed", "patch!", deep("resources.0.name", "everything")),
+    Row("template.removed", "major", deep("resourceTemplates", [])),
+    Row("template.added", "minor", tool_edit(), deep("resourceTemplates", [])),
+    Row("template.mime_changed", "major", deep("resourceTemplates.0.mimeType", "text/html")),
+    Row("template.text_changed", "patch!", deep("resourceTemplates.0.description", "One.")),
+    Row("prompt.removed", "major", deep("prompts", [])),
+    Row("prompt.added", "minor", tool_edit(), deep("prompts", [])),
+    Row("prompt.required_argument_added", "major", _prompt_argument(name="day", required=True)),
+    Row("prompt.argument_added", "minor", _prompt_argument(name="day")),
+    Row("prompt.argument_became_required", "major", deep("prompts.0.arguments.1.required", True)),
+    Row("prompt.argument_became_optional", "minor", deep("prompts.0.arguments.0.required", False)),
+    Row("prompt.argument_removed", "major", deep("prompts.0.arguments.1", ...)),
+    Row("prompt.text_changed", "patch!", deep("prompts.0.description", "Count all.")),
+    Row("protocol.removed", "major", deep("protocolVersions", ["2025-11-25"])),
+    Row("protocol.added", "minor", deep("protocolVersions", ["2025-06-18", "2025-11-25", "2026-07-28"])),
+    Row("capability.removed", "major", deep("capabilities", {})),
+    Row("capability.added", "minor", deep("capabilities", {"tools": [], "logging": []})),
+    Row("server.name_changed", "minor!", deep("server.name", "store")),
+    Row("version.raised", "none", tool_edit(description="Other words.", version="1.0.1")),
+    Row("version.above_floor", "none", tool_edit(version="2.0.0")),
+    Row("version.above_floor", "none", tool_edit(schemaVersion=2)),
+    Row("version.decreased", "none", tool_edit(version="0.9.0")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[f"{number}-{row.rule}" for number, row in enumerate(ROWS)])
+def test_a_change_is_told_by_its_rule_with_the_version_that_it_asks_for(row: Row) -> None:
+    diff = compared(row.new, row.old)
+    found = {item.rule: item for item in diff.changes}
+
+    assert row.rule in found, sorted(found)
+    item = found[row.rule]
+    assert item.bump.value + ("!" if item.acknowledge else "") == row.bump
+    assert item.violation is RULES[row.rule].violation
+    assert RULES[row.rule].meaning in item.message
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rule", "bump"),
+    [
+        ({"readOnlyHint": True}, {}, "annotations.read_only_lost", Bump.MAJOR),
+        ({}, {"readOnlyHint": True}, "annotations.read_only_gained", Bump.MINOR),
+        ({"destructiveHint": False}, {}, "annotations.destructive_gained", Bump.MAJOR),
+        ({}, {"destructiveHint": False}, "annotations.destructive_lost", Bump.MINOR),
+        ({"openWorldHint": False}, {}, "annotations.open_world_gained", Bump.MAJOR),
+        ({}, {"openWorldHint": False}, "annotations.open_world_lost", Bump.MINOR),
+        ({"idempotentHint": True}, {}, "annotations.idempotent_lost", Bump.MAJOR),
+        ({}, {"idempotentHint": True}, "annotations.idempotent_gained", Bump.MINOR),
+        ({}, {"colour": "red"}, "annotations.other_changed", Bump.PATCH),
+    ],
+)
+def test_a_hint_that_is_left_out_means_its_default(old: Any, new: Any, rule: str, bump: Bump) -> None:
+    views = [read_surface({"tools": [{**HINTED, "annotations": hints}]}) for hints in (old, new)]
+    (item,) = diff_surfaces(*views).changes
+
+    assert (item.rule, item.bump) == (rule, bump)
+
+
+@pytest.mark.parametrize(
+    "hints",
+    [{"readOnlyHint": False}, {"destructiveHint": True}, {"idempotentHint": False}, {"openWorldHint": True}],
+)
+def test_a_hint_that_states_its_default_changes_nothing(hints: dict[str, bool]) -> None:
+    views = [read_surface({"tools": [{**HINTED, "annotations": given}]}) for given in ({}, hints)]
+
+    assert diff_surfaces(*views).changes == ()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rule"), [(True, False, "effect.undeclared"), (False, True, "effect.declared")]
+)
+def test_an_effect_that_is_no_longer_declared_on_the_wire_is_told(old: bool, new: bool, rule: str) -> None:
+    meta = {"io.libmcp/effect": {"recovery": {"kind": "replay_safe"}}}
+    views = [read_surface({"tools": [{**HINTED, "_meta": meta if has else {}}]}) for has in (old, new)]
+
+    assert rule in {item.rule for item in diff_surfaces(*views).changes}
+
+
+def test_what_may_change_behaviour_is_breaking_in_strict_mode() -> None:
+    edit = tool_edit(effect={"kind": "replay_safe"})
+
+    assert compared(edit).bump is Bump.MINOR
+    assert compared(edit, strict=True).breaking
+    assert not compared(tool_edit(description="Other words."), strict=True).breaking
+
+
+def test_a_removal_after_its_announced_end_is_no_broken_promise() -> None:
+    announced = tool_edit(deprecated={"since": "1.0.0", "removal": "2020-01-01"})
+    diff = compared(_no_tools, announced)
+
+    assert [item.rule for item in diff.changes] == ["tool.removed"]
+    assert diff.breaking
+
+
+def test_every_rule_is_shown_by_a_change() -> None:
+    elsewhere = {  # shown where versions, hints on the wire and locks are tested
+        "annotations.open_world_gained", "annotations.open_world_lost", "annotations.idempotent_lost",
+        "annotations.idempotent_gained", "annotations.other_changed", "effect.declared", "effect.undeclared",
+        "tool.reserved_name_reused", "argument.reserved_name_reused", "version.missing", "version.malformed",
+        "version.reused", "version.below_floor", "version.breaks_earlier",
+    }  # fmt: skip
+
+    assert {row.rule for row in ROWS} | elsewhere == set(RULES)
+    assert not elsewhere & {row.rule for row in ROWS}
+
+
+def test_a_surface_is_equal_to_itself() -> None:
+    diff = compared()
+
+    assert (diff.changes, diff.bump, diff.breaking, diff.violations) == ((), Bump.NONE, False, ())
+    assert snapshot() == snapshot()
