@@ -119,7 +119,7 @@ def test_a_fault_is_an_event_with_its_class_and_code(fault_class: str) -> None:
 def test_an_answer_of_the_host_says_whether_and_when_a_retry_is_safe(code: str) -> None:
     data = fault_answer(ENTRY, fault(code, "m"), generation=3, after_ms=200)["error"]["data"]
     assert data["class"] == fault(code, "m").fault_class.value
-    assert (data["code"], data["generation"], data["attempt"]) == (code, 3, 1)
+    assert (data["code"], data["generation"], data["attempt"]) == (code, 3, 0)
     assert data["retryable"] is CODES[code].retryable
     assert data["retry"] == {"safe": True, "afterMs": 200}  # no worker ever had the request
 

@@ -108,7 +108,7 @@ def test_every_tool_of_a_server_of_ours_carries_its_contract_on_the_wire() -> No
 )
 def test_a_tool_is_repeated_only_where_it_says_so(definition: dict[str, Any], word: ReplayWord) -> None:
     params = {"name": "tool", "arguments": {"key": "k"}}
-    trusting, wary = Policy(), Policy(trust_read_only=False)
+    trusting, wary = Policy(), Policy(trusts_worker=False)
     assert rule_for("tools/call", params, read_catalog([definition], trusting), trusting).effect.replay is word
     assert rule_for("tools/call", params, read_catalog([definition], wary), wary).effect.replay is NEVER
 

@@ -31,7 +31,7 @@ def policy_of(configuration: Configuration) -> Policy:
         restart_reset=settings.restart_reset,
         probe_hold=settings.probe_hold,
         spare=settings.spare > 0,
-        trust_read_only=not settings.untrusted,
+        trusts_worker=not settings.untrusted,
         trust_idempotent=settings.trust_idempotent,
         tools={name: _tool_policy(rule) for name, rule in configuration.tools.items()},
     )

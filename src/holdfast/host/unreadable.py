@@ -9,11 +9,9 @@ from typing import NamedTuple
 
 from holdfast.errors import WireError
 from holdfast.vocabulary.faults import Fault, FaultClass, fault
-from holdfast.wire.framing import TooLongError
+from holdfast.wire.legible import ENDS_KEPT, TooLongError
 
-__all__ = ["ENDS_KEPT", "UnreadableAnswer", "recognize"]
-
-ENDS_KEPT = 512  # bytes of each end of a message that is too long; the id stands in one of them
+__all__ = ["UnreadableAnswer", "recognize"]
 
 _VERSION = rb'"jsonrpc"\s*:\s*"2\.0"\s*'
 _ID = rb'"id"\s*:\s*(\d{1,18})\s*'

@@ -13,7 +13,7 @@ from holdfast.kernel.policy import Policy
 from holdfast.kernel.relay import client_answered
 from holdfast.kernel.replies import fault_answer
 from holdfast.kernel.state import Lookup, Pending, Role, Session, WorkerPhase
-from holdfast.kernel.turn import Turn
+from holdfast.kernel.turn import Turn, due_time
 from holdfast.present.profile import META_CAPABILITIES, META_REVISION, MODERN
 from holdfast.vocabulary.call import Stop
 from holdfast.vocabulary.execution import SessionPhase
@@ -28,7 +28,7 @@ from holdfast.wire.envelope import (
     result_message,
 )
 
-__all__ = ["client_said", "outcome_found", "pending_request"]
+__all__ = ["client_said", "first_beat", "outcome_found", "pending_request"]
 
 _DEAF = frozenset({WorkerPhase.STARTING, WorkerPhase.INITIALIZING, WorkerPhase.STOPPING})
 _INITIALIZED = frozenset({"notifications/initialized", "initialized"})
@@ -70,6 +70,7 @@ def _request(turn: Turn, request: Request, frame: bytes) -> None:
     elif request.method == "initialize" and state.session.phase is not SessionPhase.COLD:
         _refuse(turn, request.id, "the session is already initialized")
     elif request.method == "ping" and META_REVISION not in _meta(request):
+        turn.count("answered")
         turn.tell_client(result_message(request.id, {}), request.id)  # the session lives, whatever the worker does
     else:
         _admit(turn, request, frame)
@@ -91,8 +92,14 @@ def pending_request(request: Request, frame: bytes, policy: Policy, accepted_at:
         accepted_at=accepted_at,
         token=token if is_request_id(token) else None,
         is_modern=META_REVISION in meta or request.method == "server/discover",
-        due=accepted_at + policy.deadline if timed else 0.0,
+        due=due_time(accepted_at + policy.deadline, accepted_at) if timed else 0.0,
     )
+
+
+def first_beat(entry: Pending, policy: Policy, now: float) -> float:
+    """When a client that wants to hear of progress gets its first sign of life."""
+    wanted = entry.token is not None and entry.method != "initialize"
+    return now + policy.heartbeat if wanted and policy.heartbeat else 0.0
 
 
 def _meta(request: Request) -> dict[str, Any]:
@@ -108,12 +115,14 @@ def _admit(turn: Turn, request: Request, frame: bytes) -> None:
     if crowded or heavy:
         queue = {"max": state.policy.pending_max, "size": len(state.pending)}
         problem = fault("QUEUE_OVERLOADED", "too many requests are in flight", details={"queue": queue})
+        turn.count("refused")
+        turn.count("answered")
         turn.tell_client(fault_answer(entry, problem, state.active, 0), request.id)
         return
     state.next_sequence += 1
     state.bytes_pending += len(frame)
     state.waiting[request.id] = None
-    turn.put(entry)
+    turn.put(entry._replace(beat_at=first_beat(entry, state.policy, turn.now)))
     if request.method == "initialize":
         state.session = Session(SessionPhase.INITIALIZING, frame, self_description=state.session.self_description)
     elif entry.is_modern and state.session.self_description is None:
@@ -128,6 +137,8 @@ def _remember_description(turn: Turn, meta: dict[str, Any]) -> None:
 
 
 def _refuse(turn: Turn, request_id: RequestId, message: str) -> None:
+    turn.count("refused")
+    turn.count("answered")
     data = {"code": "INVALID_REQUEST"}
     turn.tell_client(error_message(request_id, INVALID_REQUEST, message, data))
 

@@ -6,12 +6,12 @@ Every way to end goes through `_remove`, so that a request is in all tables or i
 from typing import Any
 
 from holdfast.kernel.commands import KeepOutcome
-from holdfast.kernel.disposition import after_terminal
+from holdfast.kernel.disposition import require_open
 from holdfast.kernel.replies import fault_answer, retry_after_ms, stop_answer, timeout_fault
 from holdfast.kernel.rules import FACT_METHODS
-from holdfast.kernel.state import Pending, Session, Tombstone, WorkerPhase
+from holdfast.kernel.state import Pending, Role, Session, Tombstone, WorkerPhase
 from holdfast.kernel.turn import Turn
-from holdfast.kernel.workers import introduce, tell_fact
+from holdfast.kernel.workers import digest_of_capabilities, introduce, tell_fact
 from holdfast.vocabulary.call import Command, Stop
 from holdfast.vocabulary.events import CallEnded
 from holdfast.vocabulary.execution import SessionPhase
@@ -38,7 +38,7 @@ _STOP_CODES = {Stop.CANCEL_REQUEST: "CANCELLED", Stop.SHUTDOWN: "CANCELLED", Sto
 
 def complete(turn: Turn, entry: Pending, response: Response, frame: bytes) -> None:
     """The worker has answered."""
-    after_terminal(entry.knowledge)
+    require_open(entry.knowledge)
     step = entry.call.finish()
     why = step.call.stop if step.command is Command.ANSWER_STOP else None
     failed = _is_failure(response)
@@ -72,12 +72,22 @@ def answer_stored(turn: Turn, entry: Pending, result: bytes) -> None:
     _log(turn, entry, "ok", None)
     # The stored bytes are put in as they are; only the envelope around them is new.
     envelope = encode(result_message(entry.id, 0))
-    turn.pass_to_client(envelope[:-2] + result + b"}", entry.id)
+    told = _with_result_type(result) if entry.is_modern else result
+    turn.pass_to_client(envelope[:-2] + told + b"}", entry.id)
+
+
+def _with_result_type(result: bytes) -> bytes:
+    """A stored result for a client of the era that wants to be told its type; an older one did not store it."""
+    rest = result.strip()
+    if not rest.startswith(b"{") or raw_member(rest, "resultType") is not None:
+        return result
+    rest = rest[1:].lstrip()
+    return b'{"resultType":"complete"' + (b"" if rest.startswith(b"}") else b",") + rest
 
 
 def answer_found(turn: Turn, entry: Pending, result: dict[str, Any]) -> None:
     """A probe has found out that the call took effect, and what it returned."""
-    after_terminal(entry.knowledge)
+    require_open(entry.knowledge)
     _remove(turn, entry)
     turn.count("answered")
     turn.count("completed_by_probe")
@@ -106,7 +116,7 @@ def end_with_result(turn: Turn, entry: Pending, problem: Fault) -> None:
 
 def end_garbled(turn: Turn, entry: Pending, problem: Fault) -> None:
     """The worker has answered, and nobody can read what."""
-    after_terminal(entry.knowledge)
+    require_open(entry.knowledge)
     if entry.call.stop is not None:
         end_stopped(turn, entry, entry.call.stop)
     else:
@@ -121,7 +131,7 @@ def end_stopped(turn: Turn, entry: Pending, why: Stop) -> None:
     _remove(turn, entry)
     turn.count("answered")
     turn.count("timeouts" if why is Stop.TIMEOUT else "cancelled")
-    problem = _stop_fault(entry, why, turn.state.policy.deadline)
+    problem = _stop_fault(turn, entry, why)
     _log(turn, entry, "timeout" if why is Stop.TIMEOUT else "cancelled", problem.code)
     turn.tell_client(stop_answer(entry, problem, entry.generation or turn.state.active), entry.id)
 
@@ -130,24 +140,28 @@ def end_silently(turn: Turn, entry: Pending) -> None:
     """The client wants to hear no more of the request."""
     _remove(turn, entry)
     turn.count("cancelled")
+    turn.count("unanswered")
     _log(turn, entry, "cancelled", "CANCELLED")
 
 
-def bury(turn: Turn, entry: Pending) -> None:
+def bury(turn: Turn, entry: Pending, *, is_given_up: bool = False) -> None:
     """Remember the attempt that is under way, so that its late answer is known for what it is."""
     tombs = turn.state.tombstones
     if entry.is_in_flight:
-        tombs[entry.attempt] = Tombstone(entry.generation, entry.id)
+        tombs[entry.attempt] = Tombstone(entry.generation, entry.id, is_given_up)
         while len(tombs) > turn.state.policy.tombstones_max:
             del tombs[next(iter(tombs))]
 
 
-def _stop_fault(entry: Pending, why: Stop, patience: float) -> Fault:
+def _stop_fault(turn: Turn, entry: Pending, why: Stop) -> Fault:
     if why is Stop.TIMEOUT:
-        rule = entry.rule
-        return timeout_fault(entry, (rule.deadline or rule.deadline_total) if rule is not None else patience)
+        policy = turn.state.policy
+        # One that is being stopped was out of time when its grace began.
+        ended_at = entry.due - policy.grace if entry.call.stop is why else turn.now
+        return timeout_fault(entry, policy, ended_at)
     if why is Stop.SHUTDOWN:
-        return fault("CANCELLED", f"{entry.tool} was stopped because the server is shutting down", retryable=True)
+        text = f"{entry.tool} was stopped because the server is shutting down"
+        return fault("CANCELLED", text, retryable=True)  # as far as that is safe, which the answer sees to
     return fault("CANCELLED", f"{entry.tool} was cancelled")
 
 
@@ -173,9 +187,11 @@ def _learn(turn: Turn, entry: Pending, response: Response) -> None:
             phase=SessionPhase.LIVE if live else SessionPhase.AWAITING_INITIALIZED,
             revision=str(result.get("protocolVersion", "")),
             has_tools=isinstance(capabilities, dict) and "tools" in capabilities,
+            capabilities=digest_of_capabilities(result),
         )
         for worker in list(state.workers.values()):
-            if worker.generation != entry.generation and worker.phase is WorkerPhase.OPEN:
+            news = worker.generation != entry.generation and worker.role is not Role.RETIRED
+            if news and worker.phase is WorkerPhase.OPEN:
                 introduce(turn, worker)  # it was there before the handshake, and has not heard of it
     elif entry.method in FACT_METHODS:
         _remember(turn, entry)

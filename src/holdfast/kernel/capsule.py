@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from holdfast.errors import WireError
-from holdfast.kernel.admission import pending_request
+from holdfast.kernel.admission import first_beat, pending_request
 from holdfast.kernel.capsule_values import (
     CapsuleError,
     CapsuleLimits,
@@ -52,6 +52,7 @@ def capture(state: State, now: float) -> bytes:
                 "initialized": _base64(session.initialized),
                 "revision": session.revision,
                 "has_tools": session.has_tools,
+                "capabilities": session.capabilities,
                 "self_description": session.self_description,
             },
             "pending": [_captured(entry, now) for entry in state.pending.values()],
@@ -144,7 +145,7 @@ def _session(told: dict[str, Any], limits: CapsuleLimits) -> Session:
         is_it = isinstance(said, Notification) and said.method.removeprefix("notifications/") == "initialized"
         require(is_it, "its handshake is none")
     revision, has_tools = part(told, "revision", str), part(told, "has_tools", bool)
-    return Session(phase, first, second, revision, has_tools, described)
+    return Session(phase, first, second, revision, has_tools, part(told, "capabilities", str), described)
 
 
 def _pending(told: Any, policy: Policy, now: float, limits: CapsuleLimits) -> Pending:
@@ -166,9 +167,9 @@ def _pending(told: Any, policy: Policy, now: float, limits: CapsuleLimits) -> Pe
     require(lost or fresh, "a request in it that was never dispatched has a history")
     require(rule is None or replays <= rule.replays, "a request in it was repeated too often")
     entry = pending_request(request, frame, policy, now - number(told, "age"), count(told, "sequence"))
+    beat_at = first_beat(entry, policy, now)
     if rule is None:
-        return entry
-    beat_at = now + policy.heartbeat if entry.token is not None and policy.heartbeat else 0.0
+        return entry._replace(beat_at=beat_at)
     return entry._replace(
         knowledge=knowledge,
         rule=rule,

@@ -1,10 +1,11 @@
 """What the tools of a worker promise about being repeated, read from the list that the worker gives.
 
 A declaration in `_meta` counts first, then the hints, as far as they are believed; nothing declared, or declared
-in a way that makes no sense, means at most once. The list itself is never changed or answered from here: clients
-get the worker's own bytes.
+in a way that makes no sense, means at most once. Of a worker that is not trusted nothing is believed. The list
+itself is never changed or answered from here: clients get the worker's own bytes.
 """
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -48,10 +49,16 @@ def read_catalog(definitions: Iterable[Any], policy: Policy) -> Catalog:
             tools[definition["name"]] = _facts(definition, policy)
             shown.append(definition)
     # Lists in another order are the same set of tools: order alone is no reason to tell the client of a change.
-    return Catalog(tools, b"\n".join(sorted(map(encode, shown))))
+    witness = hashlib.sha256()
+    for digest in sorted(hashlib.sha256(encode(definition)).digest() for definition in shown):
+        witness.update(digest)
+    return Catalog(tools, witness.digest())
 
 
 def _facts(definition: Mapping[str, Any], policy: Policy) -> ToolFacts:
+    arguments = tuple(_object(_object(definition.get("inputSchema")).get("properties")))
+    if not policy.trusts_worker:
+        return ToolFacts(arguments=arguments)
     meta = _object(definition.get("_meta"))
     supervision = _object(meta.get(META_SUPERVISION))
     is_ours = isinstance(meta.get(META_CONTRACT), dict)
@@ -64,13 +71,11 @@ def _facts(definition: Mapping[str, Any], policy: Policy) -> ToolFacts:
         is_ours=is_ours,
         timeout=timeout if is_ours else None,
         dialect=words.get(str(supervision.get("dialect")), Dialect.STATUS),
-        arguments=tuple(_object(_object(definition.get("inputSchema")).get("properties"))),
+        arguments=arguments,
     )
 
 
 def _effect(definition: Mapping[str, Any], meta: Mapping[str, Any], policy: Policy) -> Effect:
-    if not policy.trust_read_only:
-        return at_most_once()
     declared = meta.get(META_EFFECT, meta.get(FOREIGN_EFFECT))
     if declared is not None:
         return _declared_effect(_object(_object(declared).get("recovery")))

@@ -10,10 +10,11 @@ from holdfast.kernel.answers import bury, end_stopped
 from holdfast.kernel.cancellation import interrupt
 from holdfast.kernel.probes import give_up_hold, probe_lost
 from holdfast.kernel.rules import STREAM_METHODS
-from holdfast.kernel.state import Errand, ErrandKind, Pending, Worker, WorkerPhase
+from holdfast.kernel.state import Errand, ErrandKind, Pending, Role, Worker, WorkerPhase
 from holdfast.kernel.turn import Turn
 from holdfast.kernel.workers import check_worker, stop_worker, tools_listed
 from holdfast.vocabulary.call import Phase, Stop
+from holdfast.vocabulary.events import WorkAbandoned
 from holdfast.wire.envelope import notification_message
 
 __all__ = ["look_at_the_clock"]
@@ -51,8 +52,6 @@ def _set_alarm(turn: Turn) -> None:
             turn.wake(entry.hold.ask_at)
     for worker in state.workers.values():
         turn.wake(worker.due)
-    if state.fence_until > turn.now:
-        turn.wake(state.fence_until)
     turn.wake(state.leaving_at)
 
 
@@ -86,8 +85,11 @@ def _give_up(turn: Turn, entry: Pending) -> None:
     """The worker was asked to stop and has said nothing: answer without it, and see whether it is alive."""
     why = entry.call.give_up().call.stop
     assert why is not None  # it was being stopped
-    bury(turn, entry)
+    bury(turn, entry, is_given_up=True)
     worker = turn.state.workers.get(entry.generation)
+    turn.count("given_up")
+    if entry.method == "tools/call":
+        turn.record(WorkAbandoned(f"{entry.generation}.{entry.sequence}", entry.tool))
     end_stopped(turn, entry, why)
     if worker is not None:
         check_worker(turn, worker)
@@ -161,7 +163,12 @@ def _is_at_work(turn: Turn, worker: Worker, before: int | None = None) -> bool:
 
 def _worker_due(turn: Turn, worker: Worker) -> None:
     """A worker that has been silent for a while is asked whether it is there; one that works is left alone."""
-    interval = turn.state.policy.ping_interval
+    policy = turn.state.policy
+    interval = policy.ping_interval
+    if worker.role is Role.RETIRED:
+        end = worker.retired_at + policy.retired_time
+        turn.put_worker(worker._replace(due=end if turn.now < end else 0.0))
+        return
     if worker.phase is not WorkerPhase.READY or not interval:
         turn.put_worker(worker._replace(due=0.0))
         return

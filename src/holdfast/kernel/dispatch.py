@@ -8,9 +8,10 @@ from holdfast.kernel.answers import end_with_fault
 from holdfast.kernel.commands import LookUpOutcome
 from holdfast.kernel.disposition import Allowance, Disposition, after_dispatch, dispose
 from holdfast.kernel.probes import ask_probe, begin_hold
+from holdfast.kernel.replies import last_words, loss_details
 from holdfast.kernel.rules import FACT_METHODS, Rule, rule_for
 from holdfast.kernel.state import Lookup, Pending, Worker, WorkerPhase
-from holdfast.kernel.turn import Turn
+from holdfast.kernel.turn import Turn, due_time
 from holdfast.vocabulary.call import Phase
 from holdfast.vocabulary.effects import EffectKind
 from holdfast.vocabulary.events import CallReplayed
@@ -24,7 +25,7 @@ __all__ = ["dispatch_waiting", "reject_waiting"]
 def dispatch_waiting(turn: Turn) -> None:
     """Send what can be sent now."""
     state = turn.state
-    if not state.waiting or turn.now < state.fence_until:
+    if not state.waiting:
         return
     worker = turn.active
     if worker is None or worker.phase in {WorkerPhase.STARTING, WorkerPhase.STOPPING, WorkerPhase.INITIALIZING}:
@@ -48,7 +49,12 @@ def reject_waiting(turn: Turn) -> None:
         if entry.hold is not None:
             continue  # it has a bound of its own, and a worker may yet tell what became of it
         text = "the worker keeps failing; it is tried again at a low rate"
-        end_with_fault(turn, entry, fault("WORKER_LOST" if lost else "NOT_READY", text))
+        if entry.method == "initialize":  # whoever connects is the one who can mend it
+            cause = turn.state.last_fault or {}
+            problem = fault("NOT_READY", f"{text}: {last_words(cause)}", details=loss_details(cause))
+        else:
+            problem = fault("WORKER_LOST" if lost else "NOT_READY", text)
+        end_with_fault(turn, entry, problem)
 
 
 def _serves(turn: Turn, worker: Worker, entry: Pending) -> bool:
@@ -97,7 +103,6 @@ def _dispatch(turn: Turn, worker: Worker, entry: Pending, rule: Rule, decided: D
             replays=entry.replays + again,
             due=_due(turn.now, entry, rule),
             is_overdue=False,
-            beat_at=_first_beat(turn, entry),
             freed=False,
         )
     )
@@ -114,15 +119,9 @@ def _dispatch(turn: Turn, worker: Worker, entry: Pending, rule: Rule, decided: D
 def _due(now: float, entry: Pending, rule: Rule) -> float:
     due = now + rule.deadline if rule.deadline else 0.0
     if rule.deadline_total and not rule.is_ours:
-        last = entry.accepted_at + rule.deadline_total
+        last = due_time(entry.accepted_at + rule.deadline_total, now)
         due = min(due, last) if due else last
     return due
-
-
-def _first_beat(turn: Turn, entry: Pending) -> float:
-    if entry.token is None or not turn.state.policy.heartbeat:
-        return 0.0
-    return entry.beat_at or turn.now + turn.state.policy.heartbeat
 
 
 def _key_is_busy(turn: Turn, entry: Pending, rule: Rule) -> bool:

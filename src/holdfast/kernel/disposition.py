@@ -20,7 +20,7 @@ from typing import NamedTuple
 from holdfast.vocabulary.effects import ReplayWord
 from holdfast.vocabulary.execution import Knowledge, ProbeAnswer
 
-__all__ = ["Allowance", "Disposition", "after_dispatch", "after_loss", "after_terminal", "dispose"]
+__all__ = ["Allowance", "Disposition", "after_dispatch", "after_loss", "dispose", "require_open"]
 
 
 class Disposition(Enum):
@@ -89,8 +89,7 @@ def after_loss(knowledge: Knowledge) -> Knowledge:
     return Knowledge.OUTCOME_UNKNOWN if knowledge is Knowledge.IN_FLIGHT else knowledge
 
 
-def after_terminal(knowledge: Knowledge) -> Knowledge:
-    """What is known once the one terminal outcome was seen."""
+def require_open(knowledge: Knowledge) -> None:
+    """Refuse an outcome for a request that can have none: nobody has it, or it has one already."""
     if knowledge not in {Knowledge.IN_FLIGHT, Knowledge.OUTCOME_UNKNOWN}:
         raise AssertionError(f"a request that is {knowledge.value} cannot end with an outcome")
-    return Knowledge.COMPLETED

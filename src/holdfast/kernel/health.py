@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from holdfast.kernel.replies import retry_after_ms
 from holdfast.kernel.state import Role, State, Worker, WorkerPhase
-from holdfast.vocabulary.execution import Handshake, Lifecycle
+from holdfast.vocabulary.execution import Handshake, Lifecycle, Rollout
 
 __all__ = ["health"]
 
@@ -15,13 +16,17 @@ _HANDSHAKES = {
     WorkerPhase.READY: Handshake.READY,
     WorkerPhase.STOPPING: Handshake.FAILED,
 }
+# Every request that is not pending any more was answered, or ended without an answer since its client wanted none.
 _COUNTS = (
     "requests",
     "answered",
+    "unanswered",
+    "refused",
     "replayed",
     "ambiguous",
     "cancelled",
     "timeouts",
+    "given_up",
     "deduplicated",
     "late",
     "noise_lines",
@@ -39,11 +44,11 @@ def health(state: State, now: float, started_at: float) -> dict[str, Any]:
         "uptime_ms": round((now - started_at) * 1000),
         "consecutive_failures": _failures_in_a_row(state, active, now),
         "restart_count": state.restarts.total,
-        "rollout": state.rollout.value,
+        "rollout": _rollout(state).value,
         "last_fault": dict(state.last_fault) if state.last_fault is not None else None,
         "session": state.session.phase.value,
-        "degraded": state.restarts.is_degraded,
-        "retry_in_ms": max(0, round((state.restarts.retry_at - now) * 1000)),
+        "degraded": _is_degraded(state, active, now),
+        "retry_in_ms": retry_after_ms(state, now),
         "pending": len(state.pending),
         "queued": len(state.waiting),
         "held_for_probe": sum(entry.hold is not None for entry in state.pending.values()),
@@ -59,8 +64,26 @@ def _failures_in_a_row(state: State, active: Worker | None, now: float) -> int:
     return 0 if steady else state.restarts.consecutive
 
 
+def _is_degraded(state: State, active: Worker | None, now: float) -> bool:
+    """Whether workers keep failing; one that serves ends it as soon as the losses are within the budget again."""
+    lately = sum(now - at < state.policy.restart_window for at in state.restarts.recent)
+    served = active is not None and active.phase is WorkerPhase.READY
+    return state.restarts.is_degraded and not (served and lately <= state.policy.restart_budget)
+
+
+def _rollout(state: State) -> Rollout:
+    """Whether a replacement is under way; it is not over while the old worker finishes its calls."""
+    finishing = (
+        one.role is Role.RETIRED and one.phase is not WorkerPhase.STOPPING for one in state.workers.values()
+    )
+    return Rollout.RELOADING if state.rollout is Rollout.STABLE and any(finishing) else state.rollout
+
+
 def _lifecycle(state: State, active: Worker | None) -> Lifecycle:
-    if active is not None and active.phase in {WorkerPhase.READY, WorkerPhase.OPEN, WorkerPhase.LISTING}:
+    if active is not None and active.phase in {WorkerPhase.READY, WorkerPhase.OPEN}:
+        return Lifecycle.READY
+    calls_wait = any(state.pending[one].method == "tools/call" for one in state.waiting)
+    if active is not None and active.phase is WorkerPhase.LISTING and not calls_wait:
         return Lifecycle.READY
     if state.restarts.consecutive or state.restarts.total:
         return Lifecycle.RECOVERING

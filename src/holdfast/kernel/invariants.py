@@ -78,13 +78,16 @@ def _owners(state: State) -> Iterator[str]:
     if active != [state.active] and not (gone and not active):
         yield "there is exactly one active worker"
     successors = [worker for worker in state.workers.values() if worker.role is Role.SUCCESSOR]
-    if (state.fence_until or successors) and state.rollout is Rollout.STABLE:
+    if successors and state.rollout is Rollout.STABLE:
         yield "there is a successor only while a replacement is under way"
     if any(worker.ping and worker.ping not in state.errands for worker in state.workers.values()):
         yield "a worker that is being asked for a sign of life can answer"
     retired = [worker for worker in state.workers.values() if worker.role is Role.RETIRED]
-    if any(worker.phase is not WorkerPhase.STOPPING for worker in retired):
-        yield "a worker that has made way ends"
+    at_work = {entry.generation for entry in state.pending.values() if entry.is_in_flight}
+    at_work |= {callback.generation for callback in state.callbacks.values()}
+    ended = {worker.generation for worker in retired if worker.phase is WorkerPhase.STOPPING}
+    if not state.is_over and {worker.generation for worker in retired} - ended - at_work:
+        yield "a worker that has made way ends once it has nothing left to finish"
 
 
 def _session(state: State) -> Iterator[str]:

@@ -14,11 +14,12 @@ from typing import NamedTuple
 from holdfast.kernel.capsule import CapsuleLimits, capture, restore
 from holdfast.kernel.commands import Command, ToClient, ToWorker
 from holdfast.kernel.inputs import FromClient, FromWorker, Input, WorkerDown
-from holdfast.kernel.state import ErrandKind, Pending, Role, State, WorkerPhase
+from holdfast.kernel.state import ErrandKind, Pending, Role, State, Worker, WorkerPhase
 from holdfast.vocabulary.effects import ReplayWord
 from holdfast.vocabulary.execution import Knowledge, SessionPhase
+from holdfast.vocabulary.ids import RequestId, match_cancellation
 from holdfast.wire.codec import decode
-from holdfast.wire.envelope import Notification, Request, Response, parse
+from holdfast.wire.envelope import Message, Notification, Request, Response, parse
 from holdfast.wire.splice import replace_id
 
 __all__ = ["LAWS", "Moment", "broken_laws"]
@@ -82,9 +83,9 @@ def _single_terminal_outcome(moment: Moment) -> Iterator[str]:
     ended = [entry.id for entry in moment.ended()]
     said = moment.given.message if isinstance(moment.given, FromClient) else None
     own = [said.id] if isinstance(said, Request) else []
-    silent = isinstance(said, Notification)
     for one in ended:
-        if answered.count(one) != 1 and not (silent and one not in answered):
+        silent = one not in answered and _is_withdrawn(said, one)
+        if answered.count(one) != 1 and not silent:
             yield f"request {one!r} ended with {answered.count(one)} answers"
     if any(one not in ended and one not in own for one in answered) or len(answered) > len(
         set(map(repr, answered))
@@ -139,6 +140,8 @@ def _bounded(moment: Moment) -> Iterator[str]:
         "errands": (len(state.errands), len(state.pending) + len(workers) * (policy.facts_max + 3)),
         "losses": (len(state.restarts.recent), policy.restart_budget + 1),
         "workers": (sum(worker.role is not Role.RETIRED for worker in workers), 2),
+        "bytes of pages": (max((worker.page_bytes for worker in workers), default=0), policy.pages_bytes),
+        "workers that finish calls": (sum(_is_finishing(worker) for worker in workers), policy.retired_max),
     }
     for name, (size, most) in sizes.items():
         if size > most:
@@ -148,6 +151,10 @@ def _bounded(moment: Moment) -> Iterator[str]:
     holds = [entry.hold for entry in state.pending.values() if entry.hold is not None]
     if any(hold.until > moment.now + policy.probe_hold for hold in holds):
         yield "a call is held for too long"
+
+
+def _is_finishing(worker: Worker) -> bool:
+    return worker.role is Role.RETIRED and worker.phase is not WorkerPhase.STOPPING
 
 
 def _atomic_restoration(moment: Moment) -> Iterator[str]:
@@ -172,8 +179,10 @@ def _public_session_isolation(moment: Moment) -> Iterator[str]:
         yield "the session changed although the client did nothing"
     given = moment.given
     if isinstance(given, FromWorker) and _is_private(moment.before, given):
-        passed = [command for command in moment.told() if given.frame in command.payload]
-        if passed or any(command.answers in moment.before.attempts.values() for command in moment.told()):
+        told = moment.told()
+        if any(_is_passed_on(given, command) for command in told) or any(
+            command.answers in moment.before.attempts.values() for command in told
+        ):
             yield "the client heard what was said in private"
 
 
@@ -188,6 +197,14 @@ LAWS: tuple[Callable[[Moment], Iterator[str]], ...] = (
 )
 
 
+def _is_withdrawn(said: Message | None, request_id: RequestId) -> bool:
+    """Whether a message is the wish of the client to hear no more of just this request."""
+    if not isinstance(said, Notification) or said.method != "notifications/cancelled":
+        return False
+    wanted = said.params.get("requestId")
+    return match_cancellation(wanted, {request_id: None}) is not None
+
+
 def _was_unsent(moment: Moment, entry: Pending) -> bool:
     return isinstance(moment.given, WorkerDown) and entry.attempt in moment.given.unsent
 
@@ -197,6 +214,14 @@ def _probe_told(moment: Moment, entry: Pending) -> bool:
     return isinstance(said, Response) and entry.hold is not None and said.id == entry.hold.errand
 
 
+def _is_passed_on(said: FromWorker, command: ToClient) -> bool:
+    """Whether the client is told what a worker said, be it under another id."""
+    if said.frame in command.payload:
+        return True
+    told = parse(decode(command.payload))
+    return isinstance(said.message, Request) and isinstance(told, Request) and told.method == said.message.method
+
+
 def _is_private(state: State, said: FromWorker) -> bool:
     """Whether a message is an answer to the host itself, or of a worker that the client does not hear yet."""
     number = said.message.id if isinstance(said.message, Response) else None
@@ -204,5 +229,7 @@ def _is_private(state: State, said: FromWorker) -> bool:
     if errand is not None:
         return errand.kind is not ErrandKind.PROBE
     worker = state.workers.get(said.generation)
-    prepared = worker is not None and worker.phase is WorkerPhase.INITIALIZING
-    return not isinstance(said.message, Response) and prepared
+    if worker is None or isinstance(said.message, Response):
+        return False
+    stands_by = worker.role in {Role.SPARE, Role.SUCCESSOR}
+    return stands_by or worker.phase is WorkerPhase.INITIALIZING

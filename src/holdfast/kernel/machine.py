@@ -3,9 +3,9 @@
     state, commands = begin(policy)
     state, commands = step(state, now, input)
 
-After every input the same four things are looked at, in this order: whether the host is done, whether workers can
-be prepared, whether a planned replacement can go on, and what can be dispatched. So no input has to know what else
-it may have made possible. `resume` is `begin` for the state of an earlier host (see `capsule`).
+After every input the same things are looked at, in this order: whether the host is done, whether workers can end,
+be prepared or be replaced, and what can be dispatched. So no input has to know what else it may have made
+possible. `resume` is `begin` for the state of an earlier host (see `capsule`).
 """
 
 from collections.abc import Callable
@@ -34,7 +34,7 @@ from holdfast.kernel.inputs import (
 from holdfast.kernel.policy import Policy
 from holdfast.kernel.recovery import lose_worker, settle_lost
 from holdfast.kernel.relay import worker_garbled, worker_said
-from holdfast.kernel.rollover import advance_rollover, ask_restart
+from holdfast.kernel.rollover import advance_rollover, ask_restart, release_retired, replace_stuck
 from holdfast.kernel.rules import STREAM_METHODS
 from holdfast.kernel.state import Role, State, WorkerPhase
 from holdfast.kernel.turn import Turn
@@ -77,8 +77,12 @@ def step(state: State, now: float, given: Input) -> tuple[State, list[Command]]:
 def _settle(turn: Turn) -> None:
     if turn.state.leaving_at:
         _leave_when_done(turn)
-    if not (turn.state.is_over or (turn.state.leaving_at and _is_ending(turn))):
+    if turn.state.is_over:
+        return
+    release_retired(turn)
+    if not (turn.state.leaving_at and _is_ending(turn)):
         prepare_workers(turn)
+        replace_stuck(turn)
         advance_rollover(turn)
         dispatch_waiting(turn)
 

@@ -47,7 +47,7 @@ class Policy:
     probe_hold: float = 30.0
     probe_timeout: float = 10.0
     spare: bool = False
-    trust_read_only: bool = True
+    trusts_worker: bool = True  # what it says about its tools counts; otherwise only a person's word does
     trust_idempotent: bool = False
     tools: Mapping[str, ToolPolicy] = field(default_factory=dict)
 
@@ -56,3 +56,7 @@ class Policy:
     tombstones_max: int = 4096
     facts_max: int = 256
     pages_max: int = 200
+    pages_bytes: int = 16 * 1024 * 1024
+    given_up_max: int = 8  # calls that a live worker may go on with although they were given up
+    retired_max: int = 4  # workers that have made way and still finish calls
+    retired_time: float = 3600.0  # that such a worker has at most

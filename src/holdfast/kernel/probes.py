@@ -1,6 +1,7 @@
 """Calls whose outcome only a probe can tell: asking the declared tool, and what its answer means.
 
-The probe is called with those arguments of the lost call that its own schema names. It answers with an object:
+The probe is called with those arguments of the lost call that its own schema names. It must be safe to repeat
+itself, or nobody is asked. It answers with an object:
 
     {"outcome": "completed", "result": PAYLOAD}    the call took effect; PAYLOAD is what it would have returned
     {"outcome": "safe_to_retry"}                   it did not; the call is sent again
@@ -12,10 +13,11 @@ from typing import Any
 from holdfast.errors import WireError
 from holdfast.kernel.answers import answer_found, end_with_fault
 from holdfast.kernel.disposition import Allowance, Disposition, dispose
-from holdfast.kernel.rules import Rule
+from holdfast.kernel.rules import Rule, rule_for
 from holdfast.kernel.state import Errand, ErrandKind, Hold, Pending, Worker
 from holdfast.kernel.turn import Turn
 from holdfast.present.dialects import success
+from holdfast.vocabulary.effects import EffectKind
 from holdfast.vocabulary.execution import ProbeAnswer
 from holdfast.vocabulary.faults import fault
 from holdfast.wire.codec import decode, encode
@@ -41,6 +43,10 @@ def ask_probe(turn: Turn, worker: Worker, entry: Pending, rule: Rule) -> None:
     probe = rule.effect.probe or ""
     if probe not in worker.catalog.tools:
         give_up_hold(turn, entry, f"there is no tool {probe} that could tell")
+        return
+    own = rule_for("tools/call", {"name": probe}, worker.catalog, turn.state.policy).effect
+    if own.kind is not EffectKind.REPLAY_SAFE:  # it is asked again and again, which must not do anything
+        give_up_hold(turn, entry, f"its probe {probe} is not asked, since it is not declared replay_safe itself")
         return
     arguments = entry.params.get("arguments")
     known = worker.catalog.tools[probe].arguments
@@ -71,7 +77,8 @@ def probe_answered(turn: Turn, number: int, errand: Errand, response: Response) 
     elif decided is Disposition.REPLAY:
         turn.put(entry._replace(hold=None, freed=True, due=turn.now + rule.deadline if rule.deadline else 0.0))
     else:
-        end_with_fault(turn, entry, fault("REPLAY_EXHAUSTED", f"{entry.tool} was repeated {entry.replays} times"))
+        text = f"{entry.tool} was repeated {entry.replays} times and took no effect; it is not repeated again"
+        end_with_fault(turn, entry._replace(freed=True), fault("REPLAY_EXHAUSTED", text))
 
 
 def probe_lost(turn: Turn, number: int, errand: Errand) -> None:

@@ -5,22 +5,35 @@ The two are decided apart. A request is repeated, held or refused by what is kno
 because of what it was asked.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from holdfast.kernel.answers import end_stopped, end_with_fault
+from holdfast.kernel.catalog import NO_CATALOG
 from holdfast.kernel.commands import RolloutEnded, StartWorker
 from holdfast.kernel.disposition import Allowance, Disposition, after_loss, dispose
 from holdfast.kernel.inputs import WorkerDown
 from holdfast.kernel.probes import begin_hold, probe_lost
+from holdfast.kernel.replies import last_words, loss_details
+from holdfast.kernel.rules import rule_for
 from holdfast.kernel.state import ErrandKind, Pending, Restarts, Role, Worker, WorkerPhase
 from holdfast.kernel.turn import Turn
 from holdfast.kernel.workers import promote, start_worker
 from holdfast.vocabulary.events import WorkerLost
-from holdfast.vocabulary.execution import Knowledge, Rollout
+from holdfast.vocabulary.execution import Knowledge, Rollout, SessionPhase
 from holdfast.vocabulary.faults import fault
 from holdfast.wire.envelope import notification_message
 
 __all__ = ["lose_worker", "next_restart", "settle_lost"]
+
+
+class _Loss(NamedTuple):
+    """How a worker ended: of its own, or because it had made way for another."""
+
+    cause: dict[str, Any]
+    made_way: bool = False
+
+
+_UNKNOWN_LOSS = _Loss({})
 
 
 def lose_worker(turn: Turn, down: WorkerDown) -> None:
@@ -37,18 +50,22 @@ def lose_worker(turn: Turn, down: WorkerDown) -> None:
     _void_callbacks(turn, down.generation)
     for number in [n for n, tomb in turn.state.tombstones.items() if tomb.generation == down.generation]:
         del turn.state.tombstones[number]
-    cause = dict(worker.fault or down.cause)
-    if worker.role is not Role.RETIRED:
-        _account(turn, worker, cause, len(lost), down.cause.get("stderr"))
+    made_way = worker.role is Role.RETIRED and worker.phase is WorkerPhase.STOPPING and worker.fault is None
+    heard = {"stderr": down.cause["stderr"]} if down.cause.get("stderr") else {}
+    loss = _Loss({**(worker.fault or down.cause), **heard}, made_way)
+    if not made_way:
+        _account(turn, worker, loss.cause, len(lost))
     for entry in lost:
-        _lose(turn, entry, unsent=entry.attempt in down.unsent, retired=worker.role is Role.RETIRED)
-    _restore_order(turn)
+        _lose(turn, entry, loss, unsent=entry.attempt in down.unsent)
+    if worker.role is Role.ACTIVE and worker.phase is WorkerPhase.STARTING:
+        _charge_waiting_handshake(turn, loss)
+    turn.restore_order()
     # A client that has closed its end may still read the answers that it is owed.
     if not turn.state.is_over and (turn.state.waiting or not turn.state.leaving_at):
-        _fill_the_place(turn, worker, cause)
+        _fill_the_place(turn, worker, loss.cause)
 
 
-def _account(turn: Turn, worker: Worker, cause: dict[str, Any], in_flight: int, stderr: Any) -> None:
+def _account(turn: Turn, worker: Worker, cause: dict[str, Any], in_flight: int) -> None:
     state = turn.state
     turn.count("workers_lost")
     if worker.role is Role.ACTIVE:
@@ -64,7 +81,7 @@ def _account(turn: Turn, worker: Worker, cause: dict[str, Any], in_flight: int, 
             in_flight,
             state.restarts.consecutive,
             state.restarts.is_degraded,
-            stderr or None,
+            cause.get("stderr") or None,
         )
     )
 
@@ -86,9 +103,10 @@ def _void_callbacks(turn: Turn, generation: int) -> None:
             turn.tell_client(notification_message("notifications/cancelled", params))
 
 
-def _lose(turn: Turn, entry: Pending, *, unsent: bool, retired: bool) -> None:
+def _lose(turn: Turn, entry: Pending, loss: _Loss, *, unsent: bool) -> None:
     turn.state.attempts.pop(entry.attempt, None)
-    if unsent:
+    # A handshake is charged all the same: whether a worker that ends at once has read it is a matter of luck.
+    if unsent and entry.method != "initialize":
         # As if it had not been tried: what is known is what was known before, and nothing is charged.
         before = Knowledge.OUTCOME_UNKNOWN if entry.replays else Knowledge.NOT_DISPATCHED
         entry = entry._replace(knowledge=before, replays=max(0, entry.replays - 1))
@@ -96,27 +114,48 @@ def _lose(turn: Turn, entry: Pending, *, unsent: bool, retired: bool) -> None:
     if entry.call.stop is not None:
         end_stopped(turn, entry, entry.call.stop)
     else:
-        settle_lost(turn, entry, retired=retired)
+        settle_lost(turn, entry, loss)
 
 
-def settle_lost(turn: Turn, entry: Pending, *, retired: bool = False) -> None:
+def _charge_waiting_handshake(turn: Turn, loss: _Loss) -> None:
+    """A worker that ends before it reads is one more that could not take the handshake which waits for it."""
+    for entry in list(turn.state.pending.values()):
+        if entry.method == "initialize" and not entry.is_in_flight:
+            rule = entry.rule or rule_for(entry.method, entry.params, NO_CATALOG, turn.state.policy)
+            again = entry.knowledge is Knowledge.OUTCOME_UNKNOWN
+            call = entry.call if again else entry.call.dispatch().call
+            charged = entry._replace(
+                rule=rule, call=call, knowledge=Knowledge.OUTCOME_UNKNOWN, replays=entry.replays + again
+            )
+            settle_lost(turn, turn.put(charged), loss)
+
+
+def settle_lost(turn: Turn, entry: Pending, loss: _Loss = _UNKNOWN_LOSS) -> None:
     """Decide about a request that no worker has any more: it is refused, held, or waits for the next worker."""
     rule = entry.rule
     assert rule is not None  # it was dispatched
     decided = dispose(entry.knowledge, rule.effect.replay, Allowance(entry.replays, rule.replays))
     if decided is Disposition.REJECT_AMBIGUOUS:
-        _refuse_ambiguous(turn, entry, retired=retired)
+        _refuse_ambiguous(turn, entry, made_way=loss.made_way)
     elif decided is Disposition.REJECT_EXHAUSTED:
-        text = f"the worker was lost {entry.replays + 1} times during {entry.tool}; it is not repeated again"
-        end_with_fault(turn, entry, fault("REPLAY_EXHAUSTED", text))
+        _refuse_exhausted(turn, entry, loss)
     else:
         turn.state.waiting[entry.id] = None
         if decided is Disposition.HOLD_FOR_PROBE:
             begin_hold(turn, entry)
 
 
-def _refuse_ambiguous(turn: Turn, entry: Pending, *, retired: bool) -> None:
-    if retired:
+def _refuse_exhausted(turn: Turn, entry: Pending, loss: _Loss) -> None:
+    if entry.method == "initialize":  # whoever connects is the one who can mend it
+        problem = fault("REPLAY_EXHAUSTED", last_words(loss.cause), details=loss_details(loss.cause))
+    else:
+        text = f"the worker was lost {entry.replays + 1} times during {entry.tool}; it is not repeated again"
+        problem = fault("REPLAY_EXHAUSTED", text)
+    end_with_fault(turn, entry, problem)
+
+
+def _refuse_ambiguous(turn: Turn, entry: Pending, *, made_way: bool) -> None:
+    if made_way:
         text = f"{entry.tool} was still running when its worker had to make way; it may have taken effect"
         end_with_fault(turn, entry, fault("ROLLOUT_DISRUPTED", text))
         return
@@ -127,12 +166,6 @@ def _refuse_ambiguous(turn: Turn, entry: Pending, *, retired: bool) -> None:
     end_with_fault(turn, entry, fault("AMBIGUOUS_OUTCOME", text))
 
 
-def _restore_order(turn: Turn) -> None:
-    """What waits is walked in the order of acceptance, the lost among the rest."""
-    state = turn.state
-    state.waiting = {request_id: None for request_id in state.pending if request_id in state.waiting}
-
-
 def next_restart(turn: Turn, worker: Worker) -> Restarts:
     """The account of losses after one more: doubling pauses, and a low rate once the budget is used up."""
     policy, before = turn.state.policy, turn.state.restarts
@@ -140,16 +173,18 @@ def next_restart(turn: Turn, worker: Worker) -> Restarts:
     consecutive = 1 if steady else before.consecutive + 1
     earlier = () if steady else before.recent
     recent = (*(at for at in earlier if turn.now - at < policy.restart_window), turn.now)
-    degraded = before.is_degraded or len(recent) > policy.restart_budget  # until a worker is ready
-    if degraded:
-        delay = policy.restart_slow
-    else:
-        delay = (
-            min(policy.restart_delay * 2 ** min(consecutive - 2, 30), policy.restart_delay_max)
-            if consecutive > 1
-            else 0.0
-        )
+    # Once it is used up, that lasts until a worker is ready.
+    degraded = len(recent) > policy.restart_budget or (before.is_degraded and not worker.ready_at)
+    delay = policy.restart_slow if degraded else _pause(turn, consecutive)
     return Restarts(before.total, consecutive, recent[-policy.restart_budget - 1 :], degraded, turn.now + delay)
+
+
+def _pause(turn: Turn, consecutive: int) -> float:
+    policy = turn.state.policy
+    pause = policy.restart_delay * 2 ** min(consecutive - 2, 30) if consecutive > 1 else 0.0
+    # A client that waits in its handshake is told soon whether it will come to something; its tries are counted.
+    waits = turn.state.session.phase is SessionPhase.INITIALIZING
+    return min(pause, policy.restart_delay if waits else policy.restart_delay_max)
 
 
 def _fill_the_place(turn: Turn, worker: Worker, cause: dict[str, Any]) -> None:
@@ -160,25 +195,33 @@ def _fill_the_place(turn: Turn, worker: Worker, cause: dict[str, Any]) -> None:
         _keep_incumbent(turn, cause)
     elif worker.role is Role.ACTIVE:
         state.restarts = state.restarts._replace(total=state.restarts.total + 1)
-        delay = max(0.0, state.restarts.retry_at - turn.now)
         stand_by = [other for other in state.workers.values() if other.role in {Role.SPARE, Role.SUCCESSOR}]
-        if stand_by:
-            # One that is ready is best; one that is on its way is further than one that has yet to start.
-            best = max(stand_by, key=lambda other: (other.phase is WorkerPhase.READY, -other.generation))
-            if best.phase is WorkerPhase.STARTING:
-                turn.commands.append(StartWorker(best.generation, delay))  # it may have been put off for longer
-            promote(turn, best)
-            _end_rollout(turn, "")
-        else:
-            state.active = start_worker(turn, Role.ACTIVE, delay).generation
+        if not any(other.role is Role.SUCCESSOR for other in stand_by):
+            _end_rollout(turn, f"the worker was lost: {last_words(cause)}")
+        _succeed(turn, stand_by)
+
+
+def _succeed(turn: Turn, stand_by: list[Worker]) -> None:
+    state = turn.state
+    delay = max(0.0, state.restarts.retry_at - turn.now)
+    if not stand_by:
+        state.active = start_worker(turn, Role.ACTIVE, delay).generation
+        return
+    # One that is ready is best; one that is on its way is further than one that has yet to start.
+    best = max(stand_by, key=lambda other: (other.phase is WorkerPhase.READY, -other.generation))
+    if best.phase is WorkerPhase.STARTING:
+        turn.commands.append(StartWorker(best.generation, delay))  # it may have been put off for longer
+    promote(turn, best)
 
 
 def _keep_incumbent(turn: Turn, cause: dict[str, Any]) -> None:
-    _end_rollout(turn, f"the successor was lost: {cause.get('message', '')}")
+    # What the incumbent goes on with is no reason to try again at once: the next call that is given up will be.
+    tombs = turn.state.tombstones
+    turn.state.tombstones = {number: tomb._replace(is_given_up=False) for number, tomb in tombs.items()}
+    _end_rollout(turn, f"the successor was lost: {last_words(cause)}")
 
 
 def _end_rollout(turn: Turn, problem: str) -> None:
     if turn.state.rollout is not Rollout.STABLE:
         turn.state.rollout = Rollout.STABLE
-        turn.state.fence_until = 0.0
         turn.commands.append(RolloutEnded(problem))

@@ -1,7 +1,8 @@
 """What workers say, and where it goes: answers to attempts, answers to the host's own questions, the rest.
 
-Only the active worker is heard by the client. Answers of a worker that has made way still count for what it was
-asked; a late, doubled or made-up answer is counted and dropped, and never harms anybody.
+Only the active worker is heard by the client. One that has made way and still finishes calls may ask and report
+what these need, and its answers count; a late, doubled or made-up answer is counted and dropped, and never harms
+anybody.
 """
 
 from typing import Any
@@ -10,7 +11,7 @@ from holdfast.kernel.answers import complete, end_garbled
 from holdfast.kernel.inputs import FromWorker, GarbledAnswer
 from holdfast.kernel.probes import probe_answered
 from holdfast.kernel.state import Callback, Errand, ErrandKind, Pending, Role, Worker, WorkerPhase
-from holdfast.kernel.turn import Turn
+from holdfast.kernel.turn import Turn, due_time
 from holdfast.kernel.workers import handshake_answered, list_tools, tools_listed
 from holdfast.vocabulary.ids import is_request_id
 from holdfast.wire.codec import encode
@@ -78,17 +79,19 @@ def _answer(turn: Turn, worker: Worker, response: Response, frame: bytes) -> Non
         del state.errands[number]
         # One that is being ended is not prepared any further, but what its probe says is still true.
         if worker.phase is not WorkerPhase.STOPPING or errand.kind in {ErrandKind.PROBE, ErrandKind.PING}:
-            _errand_answered(turn, worker, number, errand, response)
+            _errand_answered(turn, worker, number, errand, response, len(frame))
         return
     state.tombstones.pop(number, None)
     turn.count("late")
 
 
-def _errand_answered(turn: Turn, worker: Worker, number: int, errand: Errand, response: Response) -> None:
+def _errand_answered(
+    turn: Turn, worker: Worker, number: int, errand: Errand, response: Response, size: int
+) -> None:
     if errand.kind is ErrandKind.INITIALIZE:
         handshake_answered(turn, worker, response)
     elif errand.kind is ErrandKind.LIST_TOOLS:
-        tools_listed(turn, worker, response)
+        tools_listed(turn, worker, response, size)
     elif errand.kind is ErrandKind.PING:
         if worker.ping == number:
             turn.put_worker(worker._replace(ping=0))
@@ -121,6 +124,8 @@ def _request(turn: Turn, worker: Worker, request: Request, frame: bytes) -> None
 
 def _is_heard(worker: Worker) -> bool:
     """Whether the client hears what a worker has to say: a private handshake is nobody else's business."""
+    if worker.role is Role.RETIRED:
+        return worker.phase is not WorkerPhase.STOPPING
     return worker.role is Role.ACTIVE and worker.phase is not WorkerPhase.INITIALIZING
 
 
@@ -145,6 +150,8 @@ def _notification(turn: Turn, worker: Worker, note: Notification, frame: bytes) 
         turn.count("unheard")
     elif note.method == "notifications/cancelled":
         _withdraw(turn, worker, note)
+    elif worker.role is Role.RETIRED and note.method != "notifications/message":
+        turn.count("unheard")  # what it has and what of that changes is not the client's concern any more
     else:
         listed = worker.phase in {WorkerPhase.LISTING, WorkerPhase.READY}
         if note.method == "notifications/tools/list_changed" and listed:
@@ -167,7 +174,8 @@ def _progress(turn: Turn, worker: Worker, note: Notification, frame: bytes) -> N
     due = entry.due
     if rule is not None and rule.deadline and not rule.is_ours:
         due = turn.now + rule.deadline
-        due = min(due, entry.accepted_at + rule.deadline_total) if rule.deadline_total else due
+        last = due_time(entry.accepted_at + rule.deadline_total, turn.now)
+        due = min(due, last) if rule.deadline_total else due
     beat_at = turn.now + policy.heartbeat if entry.beat_at else 0.0
     turn.put(entry._replace(progress=max(entry.progress, number), due=due, beat_at=beat_at))
     turn.pass_to_client(_with_request_id(entry, note, frame))

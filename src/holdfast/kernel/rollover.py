@@ -1,8 +1,11 @@
-"""A planned replacement: a successor is prepared beside the incumbent, the incumbent finishes, then they change.
+"""A planned replacement: a successor is prepared beside the incumbent, takes over, and the incumbent finishes.
 
-While the incumbent finishes, new requests wait behind a fence, which has a bound. If the successor fails, the
-incumbent stays and nobody notices.
+New requests go to the successor as soon as it is ready. The incumbent keeps what it has: calls that may be
+repeated have a short time and are then moved, calls that may not are waited for up to their own deadlines. If the
+successor fails before it serves, the incumbent stays and nobody notices.
 """
+
+from collections.abc import Iterator
 
 from holdfast.kernel.answers import bury
 from holdfast.kernel.commands import RolloutEnded, StartWorker
@@ -10,9 +13,10 @@ from holdfast.kernel.rules import STREAM_METHODS
 from holdfast.kernel.state import Pending, Restarts, Role, Worker, WorkerPhase
 from holdfast.kernel.turn import Turn
 from holdfast.kernel.workers import promote, start_worker, stop_worker
+from holdfast.vocabulary.effects import ReplayWord
 from holdfast.vocabulary.execution import Knowledge, Rollout
 
-__all__ = ["advance_rollover", "ask_restart"]
+__all__ = ["advance_rollover", "ask_restart", "release_retired", "replace_stuck"]
 
 
 def ask_restart(turn: Turn) -> None:
@@ -23,15 +27,35 @@ def ask_restart(turn: Turn) -> None:
         return
     if state.rollout is not Rollout.STABLE:
         return
-    state.rollout = Rollout.PENDING
     active = turn.active
     if active is None or active.phase is WorkerPhase.STARTING:
         # There is nobody to replace: start now what would have been started after a pause.
+        state.rollout = Rollout.PENDING
         state.restarts = Restarts(state.restarts.total)
         if active is not None:
             turn.commands.append(StartWorker(active.generation, 0.0))
+    else:
+        _prepare_successor(turn)
+
+
+def replace_stuck(turn: Turn) -> None:
+    """Replace a worker that lives but goes on with calls that were given up.
+
+    That waits until it has nothing else to do, unless there are too many of them: each holds what it holds.
+    """
+    state, worker = turn.state, turn.active
+    if state.rollout is not Rollout.STABLE or state.leaving_at or worker is None or worker.ping:
+        return  # a worker that is being asked for a sign of life may turn out to be hung altogether
+    if worker.phase is not WorkerPhase.READY:
         return
-    spare = next((worker for worker in state.workers.values() if worker.role is Role.SPARE), None)
+    stuck = sum(tomb.is_given_up and tomb.generation == worker.generation for tomb in state.tombstones.values())
+    if stuck > state.policy.given_up_max or (stuck and not _is_busy(turn, worker)):
+        _prepare_successor(turn)
+
+
+def _prepare_successor(turn: Turn) -> None:
+    turn.state.rollout = Rollout.PENDING
+    spare = next((worker for worker in turn.state.workers.values() if worker.role is Role.SPARE), None)
     if spare is not None:
         turn.put_worker(spare._replace(role=Role.SUCCESSOR))
     else:
@@ -44,25 +68,15 @@ def advance_rollover(turn: Turn) -> None:
     if state.rollout is Rollout.STABLE:
         return
     successor = next((worker for worker in state.workers.values() if worker.role is Role.SUCCESSOR), None)
-    if successor is None:
-        _end_when_ready(turn)
-        return
-    if not _is_prepared(successor):
-        return
-    if state.rollout is Rollout.PENDING:
-        state.rollout = Rollout.RELOADING
-        state.fence_until = turn.now + state.policy.drain
-        turn.wake(state.fence_until)
-    incumbent = turn.active
-    if turn.now >= state.fence_until or incumbent is None or not _is_busy(turn, incumbent):
-        _change(turn, incumbent, successor)
+    if successor is not None and _is_prepared(successor):
+        _change(turn, turn.active, successor)
+    elif successor is None and turn.active is not None and _is_prepared(turn.active):
+        _end(turn)
 
 
-def _end_when_ready(turn: Turn) -> None:
-    active = turn.active
-    if active is not None and _is_prepared(active):
-        turn.state.rollout = Rollout.STABLE
-        turn.commands.append(RolloutEnded(""))
+def _end(turn: Turn) -> None:
+    turn.state.rollout = Rollout.STABLE
+    turn.commands.append(RolloutEnded(""))
 
 
 def _is_prepared(worker: Worker) -> bool:
@@ -70,33 +84,76 @@ def _is_prepared(worker: Worker) -> bool:
     return worker.phase in {WorkerPhase.READY, WorkerPhase.OPEN}
 
 
-def _is_busy(turn: Turn, worker: Worker) -> bool:
-    if any(callback.generation == worker.generation for callback in turn.state.callbacks.values()):
-        return True
-    return any(
-        entry.is_in_flight and entry.generation == worker.generation and entry.method not in STREAM_METHODS
-        for entry in turn.state.pending.values()
-    )
-
-
 def _change(turn: Turn, incumbent: Worker | None, successor: Worker) -> None:
-    state = turn.state
-    state.rollout = Rollout.STABLE
-    state.fence_until = 0.0
     if incumbent is not None:
-        retired = turn.put_worker(incumbent._replace(role=Role.RETIRED))
-        for entry in list(state.pending.values()):
-            if entry.is_in_flight and entry.generation == retired.generation and entry.method in STREAM_METHODS:
-                _move(turn, entry)
-        stop_worker(turn, retired, None, politely=True)
+        _retire(turn, incumbent)
     promote(turn, successor)
-    state.restarts = Restarts(state.restarts.total + 1)
-    turn.commands.append(RolloutEnded(""))
+    turn.state.restarts = Restarts(turn.state.restarts.total + 1)
+    _end(turn)
+    release_retired(turn)
+
+
+# --- the one that makes way --------------------------------------------------------------------------------------
+
+
+def _retire(turn: Turn, incumbent: Worker) -> None:
+    due = turn.now + turn.state.policy.drain if incumbent.phase is not WorkerPhase.STOPPING else 0.0
+    retired = turn.put_worker(incumbent._replace(role=Role.RETIRED, retired_at=turn.now, due=due))
+    for entry in list(_in_flight(turn, retired)):
+        if entry.method in STREAM_METHODS or _can_shake_hands_again(entry):
+            _move(turn, entry)
+    turn.restore_order()
+
+
+def _can_shake_hands_again(entry: Pending) -> bool:
+    """The session needs a handshake with the worker that serves it, and perhaps the other one hangs in it."""
+    left = entry.rule is not None and entry.replays < entry.rule.replays
+    return entry.method == "initialize" and entry.call.stop is None and left
 
 
 def _move(turn: Turn, entry: Pending) -> None:
-    """A stream has no end to wait for: the successor opens it anew."""
+    """The successor gets it, anew: a stream has no end to wait for."""
     bury(turn, entry)
     turn.state.attempts.pop(entry.attempt, None)
     turn.put(entry._replace(knowledge=Knowledge.OUTCOME_UNKNOWN, attempt=0))
     turn.state.waiting[entry.id] = None
+
+
+def release_retired(turn: Turn) -> None:
+    """Let those workers end that have made way and have nothing left that is worth waiting for."""
+    retired = [
+        worker
+        for worker in turn.state.workers.values()
+        if worker.role is Role.RETIRED and worker.phase is not WorkerPhase.STOPPING
+    ]
+    surplus = len(retired) - turn.state.policy.retired_max
+    for number, worker in enumerate(retired):
+        if number < surplus or not _is_waited_for(turn, worker):
+            stop_worker(turn, worker, None, politely=True)
+
+
+def _is_waited_for(turn: Turn, worker: Worker) -> bool:
+    policy = turn.state.policy
+    if turn.now >= worker.retired_at + policy.retired_time:
+        return False
+    if turn.now < worker.retired_at + policy.drain:
+        return _is_busy(turn, worker)
+    # By now what can be repeated is better off with the successor, and so is a client that does not answer.
+    return any(
+        entry.rule is not None and entry.rule.effect.replay is ReplayWord.NEVER_REPLAY
+        for entry in _in_flight(turn, worker)
+    )
+
+
+def _is_busy(turn: Turn, worker: Worker) -> bool:
+    if any(callback.generation == worker.generation for callback in turn.state.callbacks.values()):
+        return True
+    return any(entry.method not in STREAM_METHODS for entry in _in_flight(turn, worker))
+
+
+def _in_flight(turn: Turn, worker: Worker) -> Iterator[Pending]:
+    return (
+        entry
+        for entry in turn.state.pending.values()
+        if entry.is_in_flight and entry.generation == worker.generation
+    )

@@ -12,7 +12,7 @@ from holdfast.kernel.policy import Policy, ToolPolicy
 from holdfast.present.dialects import Dialect
 from holdfast.vocabulary.effects import Effect, EffectKind, at_most_once, replay_safe
 
-__all__ = ["FACT_METHODS", "STREAM_METHODS", "Rule", "rule_for"]
+__all__ = ["FACT_METHODS", "STREAM_METHODS", "Rule", "declared_limit", "rule_for"]
 
 # Their effect lives in the worker's process alone, and ends with it: the session remembers them for the next one.
 FACT_METHODS = frozenset({"logging/setLevel", "resources/subscribe", "resources/unsubscribe"})
@@ -68,6 +68,11 @@ def rule_for(method: str, params: Mapping[str, Any], catalog: Catalog, policy: P
         dialect=facts.dialect,
         has_envelope=facts.is_ours,
     )
+
+
+def declared_limit(rule: Rule, policy: Policy) -> float:
+    """The seconds that a request has by the word of whoever set its limit, without what the host adds to it."""
+    return rule.deadline - policy.grace - _MARGIN if rule.is_ours and rule.deadline else rule.deadline
 
 
 def _method_rule(method: str, policy: Policy) -> Rule:

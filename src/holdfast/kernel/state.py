@@ -41,6 +41,7 @@ class Session(NamedTuple):
     initialized: bytes | None = None  # and its notification
     revision: str = ""
     has_tools: bool = True
+    capabilities: str = ""  # the digest of what the server can do
     self_description: Mapping[str, Any] | None = None  # `_meta` of a request of the era without a handshake
 
 
@@ -100,7 +101,7 @@ class Role(Enum):
     ACTIVE = "active"
     SPARE = "spare"
     SUCCESSOR = "successor"
-    RETIRED = "retired"  # it has made way, and ends
+    RETIRED = "retired"  # it has made way: it finishes what it has, and ends
 
 
 class WorkerPhase(Enum):
@@ -123,7 +124,9 @@ class Worker(NamedTuple):
     due: float = 0.0  # when its phase has lasted too long
     ready_at: float = 0.0
     heard_at: float = 0.0
+    retired_at: float = 0.0
     pages: tuple[Any, ...] = ()  # of its list of tools, so far
+    page_bytes: int = 0
     cursors: frozenset[str] = frozenset()
     catalog: Catalog = NO_CATALOG
     ping: int = 0  # the question whether it is alive that is under way
@@ -154,6 +157,7 @@ class Tombstone(NamedTuple):
 
     generation: int
     id: RequestId
+    is_given_up: bool = False  # it was asked to stop, and did not say that it has
 
 
 class Callback(NamedTuple):
@@ -191,7 +195,6 @@ class State:
     catalog: Catalog | None = None  # what clients know, as far as they ever asked
     restarts: Restarts = Restarts()
     rollout: Rollout = Rollout.STABLE
-    fence_until: float = 0.0  # while a successor waits for the incumbent: when it waits no longer
     leaving_at: float = 0.0  # the client is gone: when its last calls have had their time
     is_over: bool = False
     last_fault: Mapping[str, Any] | None = None
@@ -206,9 +209,28 @@ class State:
     def copy(self) -> "State":
         """A state of its own with the same content."""
         return State(
-            self.policy, self.session, dict(self.pending), dict(self.waiting), dict(self.attempts),
-            dict(self.tombstones), dict(self.errands), dict(self.callbacks), dict(self.facts), dict(self.workers),
-            self.active, self.catalog, self.restarts, self.rollout, self.fence_until, self.leaving_at,
-            self.is_over, self.last_fault, dict(self.counts), self.bytes_pending, self.next_sequence,
-            self.next_id, self.next_callback, self.next_generation, self.wake_at,
-        )  # fmt: skip
+            policy=self.policy,
+            session=self.session,
+            pending=dict(self.pending),
+            waiting=dict(self.waiting),
+            attempts=dict(self.attempts),
+            tombstones=dict(self.tombstones),
+            errands=dict(self.errands),
+            callbacks=dict(self.callbacks),
+            facts=dict(self.facts),
+            workers=dict(self.workers),
+            active=self.active,
+            catalog=self.catalog,
+            restarts=self.restarts,
+            rollout=self.rollout,
+            leaving_at=self.leaving_at,
+            is_over=self.is_over,
+            last_fault=self.last_fault,
+            counts=dict(self.counts),
+            bytes_pending=self.bytes_pending,
+            next_sequence=self.next_sequence,
+            next_id=self.next_id,
+            next_callback=self.next_callback,
+            next_generation=self.next_generation,
+            wake_at=self.wake_at,
+        )

@@ -14,7 +14,14 @@ from holdfast.wire.codec import encode
 from holdfast.wire.envelope import notification_message, request_message
 from holdfast.wire.splice import replace_id
 
-__all__ = ["Turn"]
+__all__ = ["Turn", "due_time"]
+
+_EARLIEST = 1e-9  # since 0 is never
+
+
+def due_time(at: float, now: float) -> float:
+    """When something falls due that may have been due long ago: then it is due now."""
+    return max(at, now, _EARLIEST)
 
 
 class Turn:
@@ -46,6 +53,11 @@ class Turn:
         self.state.workers[worker.generation] = worker
         self.wake(worker.due)
         return worker
+
+    def restore_order(self) -> None:
+        """What waits is walked in the order of acceptance, what was lost or moved among the rest."""
+        waiting = self.state.waiting
+        self.state.waiting = {request_id: None for request_id in self.state.pending if request_id in waiting}
 
     def wake(self, at: float) -> None:
         """See to it that the clock is looked at no later than then; 0 is never."""

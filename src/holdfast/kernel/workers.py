@@ -4,6 +4,7 @@ A server without tools, or one that cannot list them, becomes ready all the same
 most once. What a worker says while it is being prepared never reaches the client.
 """
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,10 +14,12 @@ from holdfast.kernel.state import Errand, ErrandKind, Role, Worker, WorkerPhase
 from holdfast.kernel.turn import Turn
 from holdfast.vocabulary.events import WorkerReady
 from holdfast.vocabulary.execution import SessionPhase
+from holdfast.wire.codec import encode
 from holdfast.wire.envelope import Response, notification_message
 
 __all__ = [
     "check_worker",
+    "digest_of_capabilities",
     "handshake_answered",
     "introduce",
     "list_tools",
@@ -74,10 +77,31 @@ def handshake_answered(turn: Turn, worker: Worker, response: Response) -> None:
         stop_worker(turn, worker, {"class": "protocol", "code": "HANDSHAKE_CHANGED", "message": text})
         return
     turn.put_worker(worker._replace(phase=WorkerPhase.OPEN))
+    if digest_of_capabilities(result) != session.capabilities:
+        _note_other_capabilities(turn, worker)
     if session.initialized is not None:
         turn.pass_to_worker(worker, session.initialized)
     for frame in turn.state.facts.values():
         tell_fact(turn, worker, frame)
+
+
+def digest_of_capabilities(result: Mapping[str, Any]) -> str:
+    """Equal for workers that say the same about what they can do."""
+    told = result.get("capabilities")
+    members = sorted((name, encode(value).hex()) for name, value in told.items()) if isinstance(told, dict) else []
+    return hashlib.sha256(encode(members)).hexdigest()
+
+
+def _note_other_capabilities(turn: Turn, worker: Worker) -> None:
+    """The client was promised something else and cannot be told; whoever operates the host can see it."""
+    text = "the worker names other capabilities than the one that the client was introduced to"
+    turn.count("capabilities_changed")
+    turn.state.last_fault = {
+        "class": "protocol",
+        "code": "CAPABILITIES_CHANGED",
+        "message": text,
+        "generation": worker.generation,
+    }
 
 
 def tell_fact(turn: Turn, worker: Worker, frame: bytes) -> None:
@@ -99,7 +123,7 @@ def prepare_workers(turn: Turn) -> None:
     if not _lists_tools(turn):
         return
     for worker in list(state.workers.values()):
-        if worker.phase is WorkerPhase.OPEN:
+        if worker.phase is WorkerPhase.OPEN and worker.role is not Role.RETIRED:
             if state.session.has_tools:
                 list_tools(turn, turn.put_worker(worker._replace(phase=WorkerPhase.LISTING)))
             else:
@@ -113,7 +137,8 @@ def _see_to_spare(turn: Turn) -> None:
     served = active is not None and active.phase is WorkerPhase.READY
     on_hand = any(worker.role in {Role.SPARE, Role.SUCCESSOR} for worker in turn.state.workers.values())
     if served and not on_hand:
-        start_worker(turn, Role.SPARE)
+        # After a loss it is the spare that is put off, or workers would be lost without any pause.
+        start_worker(turn, Role.SPARE, max(0.0, turn.state.restarts.retry_at - turn.now))
 
 
 def _lists_tools(turn: Turn) -> bool:
@@ -136,7 +161,7 @@ def list_tools(turn: Turn, worker: Worker, cursor: str | None = None) -> None:
     if session.phase is SessionPhase.COLD and session.self_description is not None:
         params["_meta"] = dict(session.self_description)
     if cursor is None:
-        turn.put_worker(worker._replace(pages=(), cursors=frozenset()))
+        turn.put_worker(worker._replace(pages=(), page_bytes=0, cursors=frozenset()))
         # The pages of two lists must not get mixed up: the older one does not count any more.
         for number, errand in list(turn.state.errands.items()):
             if _is(errand, ErrandKind.LIST_TOOLS, worker):
@@ -145,24 +170,25 @@ def list_tools(turn: Turn, worker: Worker, cursor: str | None = None) -> None:
     turn.send_errand(worker, ErrandKind.LIST_TOOLS, ("tools/list", params), within=within)
 
 
-def tools_listed(turn: Turn, worker: Worker, response: Response | None) -> None:
-    """A page of the list has come; None when it did not come in time."""
+def tools_listed(turn: Turn, worker: Worker, response: Response | None, size: int = 0) -> None:
+    """A page of the list has come, in a message of this size; None when it did not come in time."""
     result = response.result if response is not None and isinstance(response.result, dict) else {}
     tools = result.get("tools")
     pages = (*worker.pages, *(tools if isinstance(tools, list) else ()))
     cursor = result.get("nextCursor")
-    worker = worker._replace(pages=pages)
+    worker = worker._replace(pages=pages, page_bytes=worker.page_bytes + size)
     # A cursor that does not advance would be followed for ever.
     if isinstance(cursor, str) and cursor and cursor not in worker.cursors:
         worker = worker._replace(cursors=worker.cursors | {cursor})
-        if len(worker.cursors) <= turn.state.policy.pages_max:
+        policy = turn.state.policy
+        if len(worker.cursors) <= policy.pages_max and worker.page_bytes <= policy.pages_bytes:
             list_tools(turn, turn.put_worker(worker), cursor)
             return
     listed = response is not None and response.error is None
     known = worker.catalog if worker.catalog.tools else turn.state.catalog or NO_CATALOG
     # What its predecessor said is a better guess than nothing: it runs the same program.
     catalog = read_catalog(pages, turn.state.policy) if listed or pages else known
-    worker = turn.put_worker(worker._replace(catalog=catalog, pages=(), cursors=frozenset()))
+    worker = turn.put_worker(worker._replace(catalog=catalog, pages=(), page_bytes=0, cursors=frozenset()))
     if worker.phase is WorkerPhase.LISTING:
         _become_ready(turn, worker)
     elif worker.role is Role.ACTIVE and worker.phase is WorkerPhase.READY:
@@ -174,6 +200,7 @@ def _become_ready(turn: Turn, worker: Worker) -> None:
     ready = turn.put_worker(worker._replace(phase=WorkerPhase.READY, ready_at=turn.now, due=due))
     turn.record(WorkerReady(worker.generation, worker.role.value, len(worker.catalog.tools)))
     if worker.role is Role.ACTIVE:
+        turn.state.restarts = turn.state.restarts._replace(is_degraded=False)
         _serve(turn, ready)
 
 
@@ -187,7 +214,6 @@ def promote(turn: Turn, worker: Worker) -> None:
 
 def _serve(turn: Turn, worker: Worker) -> None:
     state = turn.state
-    state.restarts = state.restarts._replace(is_degraded=False, retry_at=0.0)
     changed = state.catalog is not None and state.catalog.witness != worker.catalog.witness
     state.catalog = worker.catalog
     if changed and state.session.phase is SessionPhase.LIVE:

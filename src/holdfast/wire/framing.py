@@ -13,7 +13,7 @@ import re
 from holdfast.errors import WireError
 from holdfast.wire.codec import BOM
 from holdfast.wire.envelope import INVALID_REQUEST
-from holdfast.wire.legible import legible_request_id
+from holdfast.wire.legible import TooLongError
 
 __all__ = ["MAX_HEADER_BYTES", "MAX_MESSAGE_BYTES", "ContentLengthFramer", "Frame", "LineFramer", "TooLongError"]
 
@@ -29,16 +29,6 @@ _HEADER_NAME = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*:")
 _LENGTH = re.compile(rb"content-length[ \t]{0,16}:[ \t]{0,16}([0-9]{1,10})[ \t]{0,16}", re.IGNORECASE)
 _LENGTH_AT_END = re.compile(rb"(?<!-)" + _LENGTH.pattern + rb"\Z", re.IGNORECASE)  # not X-Content-Length
 _LONGEST_LENGTH_LINE = 128  # more than _LENGTH can ever match, so that a shortened line still holds the match
-
-
-class TooLongError(WireError):
-    """A message that is longer than allowed. Its two ends are kept where the framer was asked to."""
-
-    def __init__(self, max_bytes: int, head: bytes = b"", tail: bytes = b"") -> None:
-        text = f"the message is longer than {max_bytes} bytes"
-        super().__init__(INVALID_REQUEST, text, request_id=legible_request_id(head, tail))
-        self.head = head
-        self.tail = tail
 
 
 class _Ends:

@@ -7,9 +7,11 @@ deep, whose sender still waits for an answer.
 import json
 import re
 
+from holdfast.errors import WireError
 from holdfast.vocabulary.ids import RequestId, is_request_id
+from holdfast.wire.envelope import INVALID_REQUEST
 
-__all__ = ["ENDS_KEPT", "SPACE", "find_id", "legible_request_id"]
+__all__ = ["ENDS_KEPT", "SPACE", "TooLongError", "find_id", "legible_request_id"]
 
 ENDS_KEPT = 512  # bytes of each end of a message that are enough to find its id
 
@@ -26,6 +28,16 @@ _ID_AT_TAIL = re.compile(rf"{_ID}\}}{SPACE}\Z".encode())
 _TAIL_BYTES = 200
 
 _METHOD = re.compile(rf'"method"{SPACE}:'.encode())
+
+
+class TooLongError(WireError):
+    """A message that is longer than allowed. Its two ends are kept where the framer was asked to."""
+
+    def __init__(self, max_bytes: int, head: bytes = b"", tail: bytes = b"") -> None:
+        text = f"the message is longer than {max_bytes} bytes"
+        super().__init__(INVALID_REQUEST, text, request_id=legible_request_id(head, tail))
+        self.head = head
+        self.tail = tail
 
 
 def find_id(frame: bytes) -> re.Match[bytes] | None:

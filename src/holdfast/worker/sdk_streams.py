@@ -16,8 +16,7 @@ import orjson
 from holdfast.errors import WireError
 from holdfast.stdio.outbox import Outbox
 from holdfast.wire.codec import BOM
-from holdfast.wire.framing import TooLongError
-from holdfast.wire.legible import ENDS_KEPT
+from holdfast.wire.legible import ENDS_KEPT, TooLongError
 
 __all__ = ["LineSource", "LineTarget", "Unframed"]
 

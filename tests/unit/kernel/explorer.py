@@ -2,7 +2,8 @@
 
 A node is a state of the kernel with what the client has been told so far. Nodes that differ only in numbers that
 nobody can see (ids, generations, counters, the time of day) are one. What can happen next is the same list for
-every node, so nothing is left out because somebody did not think of it.
+every node: each kind of input that `step` knows is in it (a test counts them). The ends of the host and what only
+disturbs are asked for by `may_end` and `may_disturb`, since they multiply the histories.
 """
 
 from collections.abc import Iterator
@@ -12,11 +13,15 @@ from tests.unit.kernel.driver import INITIALIZE, INITIALIZED, SERVER, TOOLS, Wor
 
 from holdfast.kernel.commands import Command, ToClient
 from holdfast.kernel.inputs import (
+    ClientLeft,
     FromClient,
     FromWorker,
+    GarbledAnswer,
+    HeldUp,
     Input,
     OutcomeFound,
     RestartAsked,
+    ShutDown,
     Tick,
     WorkerDown,
     WorkerUp,
@@ -26,6 +31,7 @@ from holdfast.kernel.laws import LAWS, Moment
 from holdfast.kernel.machine import step
 from holdfast.kernel.state import ErrandKind, Lookup, Pending, State, WorkerPhase
 from holdfast.vocabulary.execution import SessionPhase
+from holdfast.vocabulary.faults import fault
 from holdfast.wire.codec import encode
 from holdfast.wire.envelope import Notification, Request, Response
 
@@ -40,6 +46,7 @@ _POLICY: dict[str, Any] = {
     "ping_timeout": 3.0,
     "restart_budget": 2,
 }
+_GARBLED = fault("INVALID_RESPONSE", "it cannot be read")
 _CAPSULE_LAW = 5  # it looks at a state rather than at a step: once per state is enough
 
 
@@ -55,6 +62,8 @@ class Node(NamedTuple):
     spent: tuple[tuple[int, int], ...]  # generation and id of attempts that are over
     path: tuple[str, ...]
     may_restart: bool = False
+    may_end: bool = False
+    may_disturb: bool = False
 
 
 class Result(NamedTuple):
@@ -64,13 +73,23 @@ class Result(NamedTuple):
     steps: int
 
 
-def start(tools: tuple[str, ...], *, may_restart: bool = False, **policy: Any) -> Node:
+def start(
+    tools: tuple[str, ...],
+    *,
+    may_restart: bool = False,
+    may_end: bool = False,
+    may_disturb: bool = False,
+    **policy: Any,
+) -> Node:
     """A live session with a ready worker before the first request; a cold one if the handshake is among them."""
     world = World(**_POLICY, **policy)
     if "initialize" not in tools:
         world.go_live()
     none = tuple(False for _ in tools)
-    return Node(world.state, world.now, tools, none, tuple(0 for _ in tools), none, (), (), may_restart)
+    answers = tuple(0 for _ in tools)
+    return Node(
+        world.state, world.now, tools, none, answers, none, (), (), may_restart, may_end, may_disturb
+    )  # fmt: skip
 
 
 # --- what can happen ---------------------------------------------------------------------------------------------
@@ -79,6 +98,8 @@ def start(tools: tuple[str, ...], *, may_restart: bool = False, **policy: Any) -
 def happenings(node: Node) -> Iterator[tuple[str, float, Input]]:
     """Everything that can happen next: its name, when, and the input."""
     state = node.state
+    if state.is_over:
+        return
     for number, name in enumerate(node.tools):
         if not node.sent[number]:
             yield f"send {number}", node.now, _said(_message(number, name))
@@ -90,6 +111,11 @@ def happenings(node: Node) -> Iterator[tuple[str, float, Input]]:
     for generation, attempt in node.spent:
         yield f"late {attempt}", node.now, _answered(generation, attempt, {"late": True})
     yield from _to_worker(node)
+    if node.may_end:
+        yield "leave", node.now, ClientLeft()
+        yield "shut down", node.now, ShutDown()
+    if node.may_disturb:
+        yield from _disturbances(node)
     if state.wake_at:
         at = max(node.now, state.wake_at)
         yield "clock", at, Tick()
@@ -106,6 +132,21 @@ def _to_request(node: Node, entry: Pending) -> Iterator[tuple[str, float, Input]
     if entry.lookup is Lookup.ASKED:
         yield f"clear {entry.id}", node.now, OutcomeFound(entry.sequence)
         yield f"stored {entry.id}", node.now, OutcomeFound(entry.sequence, b'{"stored":true}')
+
+
+def _disturbances(node: Node) -> Iterator[tuple[str, float, Input]]:
+    """What a peer does wrong, or what only looks like trouble."""
+    for entry in node.state.pending.values():
+        yield f"duplicate {entry.id}", node.now, _said(_message(int(entry.id), node.tools[int(entry.id)]))
+        if entry.is_in_flight:
+            yield f"garble {entry.id}", node.now, GarbledAnswer(entry.generation, entry.attempt, _GARBLED)
+            yield f"fail {entry.id}", node.now, _failed(entry.generation, entry.attempt)
+        if entry.lookup is Lookup.ASKED:
+            yield f"conflict {entry.id}", node.now, OutcomeFound(entry.sequence, conflict="other arguments")
+    for number, errand in node.state.errands.items():
+        yield f"garble {errand.kind.value}", node.now, GarbledAnswer(errand.generation, number, _GARBLED)
+    for worker in node.state.workers.values():
+        yield f"held up {worker.role.value}", node.now, HeldUp(worker.generation)
 
 
 def _to_worker(node: Node) -> Iterator[tuple[str, float, Input]]:
@@ -141,6 +182,13 @@ def _message(number: int, name: str) -> dict[str, Any]:
 
 def _said(message: dict[str, Any]) -> FromClient:
     return FromClient(Request(message["id"], message["method"], message["params"]), encode(message))
+
+
+def _failed(generation: int, number: int) -> FromWorker:
+    error = {"code": -32603, "message": "no"}
+    return FromWorker(
+        generation, Response(number, None, error), encode({"jsonrpc": "2.0", "id": number, "error": error})
+    )
 
 
 def _answered(generation: int, number: int, result: Any) -> FromWorker:
@@ -186,7 +234,7 @@ def canonical(node: Node) -> object:
     ranks = {
         number: rank for rank, number in enumerate(sorted((*state.attempts, *state.errands, *state.tombstones)))
     }
-    first = min(state.workers)
+    first = min(state.workers, default=0)
     pending = tuple(
         (
             entry.id, entry.call, entry.knowledge, entry.rule is None, entry.generation - first, entry.replays,
@@ -216,9 +264,8 @@ def canonical(node: Node) -> object:
         len(state.restarts.recent),
         state.restarts.is_degraded,
         state.rollout,
-        _since(state.fence_until, now),
     )
-    told = (node.sent, node.answers, node.silent)
+    told = (node.sent, node.answers, node.silent, state.is_over, _since(state.leaving_at, now))
     return pending, workers, errands, spent, session, restarts, _since(state.wake_at, now), told
 
 

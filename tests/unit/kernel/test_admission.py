@@ -268,3 +268,28 @@ def test_everything_that_ends_is_counted_as_what_it_was() -> None:
 
     assert [world.count(name) for name in names] == [6, 5, 1, 1, 2, 1, 1]
     assert [event.request_id for event in world.events("call_replayed")] == ["again"]
+
+
+@pytest.mark.parametrize(("name", "safe"), [("read", True), ("write", False)])
+def test_the_end_of_the_host_invites_to_a_retry_only_where_that_is_safe(name: str, safe: bool) -> None:
+    world = World.live()
+    world.calls(1, name)
+    world.give(ShutDown())
+
+    told = world.answer_to(1)["result"]["_meta"]["io.holdfast/error"]
+    assert told["code"] == "CANCELLED"
+    assert told["retryable"] is told["retry"]["safe"] is safe
+
+
+def test_a_request_that_no_worker_ever_got_was_tried_zero_times() -> None:
+    world = World.live(pending_max=1, deadline=10.0, grace=1.0)
+    world.calls(1, "write")
+    world.calls(2, "write")
+    assert world.fault_of(2)["attempt"] == 0
+    world.replace_worker()
+    world.lose_worker()
+    world.calls(3, "write")
+    world.advance(10.0)
+
+    assert world.fault_of(1)["attempt"] == 1
+    assert world.answer_to(3)["result"]["_meta"]["io.holdfast/error"]["attempt"] == 0

@@ -313,3 +313,34 @@ def places(value: Any) -> Any:
 def test_bytes_that_are_no_capsule_are_refused(data: bytes) -> None:
     with pytest.raises(CapsuleError):
         restore(data, Policy(), 0.0, LIMITS)
+
+
+@pytest.mark.parametrize("age", [599.9, 600.0, 601.0, 3600.0, 1e6])
+@pytest.mark.parametrize("now", [0.0, 600.0, 5000.0])
+def test_what_was_due_long_ago_is_due_now_and_not_never(age: float, now: float) -> None:
+    world = World.live()
+    world.calls(1, "read")
+    world.lose_worker()
+    world.calls(2, "write")
+    body = body_of(world)
+    for told in body["pending"]:
+        told["age"] = age
+    state, _ = resume(restore(seal(body), Policy(), now, LIMITS), now)
+
+    assert broken_invariants(state) == []
+    assert 0 < state.pending[2].due <= max(now + 0.1 + 1e-6, 1e-6)
+
+
+def test_a_total_that_was_over_long_ago_is_due_as_soon_as_the_call_is_sent_again() -> None:
+    world = World.live(deadline=0.0, deadline_total=50.0)
+    world.calls(1, "read")
+    body = body_of(world)
+    body["pending"][0]["age"] = 150.0
+    world.now = 100.0
+    world.state, commands = resume(restore(seal(body), world.state.policy, world.now, LIMITS), world.now)
+    world.note(commands)
+    world.make_ready()
+
+    assert world.state.pending[1].is_in_flight
+    world.advance(5.0)
+    assert world.code_of(1) == "TOOL_TIMEOUT"

@@ -67,6 +67,7 @@ def test_after_a_timeout_a_worker_that_answers_a_ping_stays() -> None:
     world.serve()
     world.advance(60.0)
 
+    assert world.state.active == 1
     assert world.worker.phase is WorkerPhase.READY
 
 
@@ -312,3 +313,63 @@ def test_a_timeout_invites_to_a_retry_only_where_that_is_safe(name: str, safe: b
     told = world.answer_to(1)["result"]["_meta"]["io.holdfast/error"]
     assert told["retryable"] is safe
     assert told["retry"]["safe"] is safe
+
+
+def told_limit(world: World, request_id: int = 1) -> str:
+    return str(world.answer_to(request_id)["result"]["content"][0]["text"])
+
+
+def test_the_timeout_of_our_own_tool_is_told_as_its_author_declared_it() -> None:
+    world = World.live(grace=2.0, ping_timeout=10.0)
+    world.calls(1, "ours")
+    world.advance(8.0)
+    world.serve()
+    world.advance(20.0)
+
+    assert "5000 ms" in told_limit(world)
+    assert "timeout of the tool" in told_limit(world)
+
+
+def test_the_total_that_was_hit_is_told_and_not_the_deadline_between_two_signs() -> None:
+    world = World.live(deadline=10.0, deadline_total=25.0, grace=2.0)
+    world.calls(1, "write", progressToken="t")
+    for number in range(3):
+        world.advance(8.0)
+        progress(world, number)
+    world.advance(5.0)
+
+    assert "25000 ms" in told_limit(world)
+    assert "deadline_total" in told_limit(world)
+
+
+def test_a_deadline_shortly_before_the_total_is_told_as_itself() -> None:
+    world = World.live(deadline=10.0, deadline_total=11.0, grace=2.0)
+    world.calls(1, "write")
+    world.advance(12.0)
+
+    assert "10000 ms" in told_limit(world)
+
+
+def test_a_total_alone_is_told() -> None:
+    world = World.live(deadline=0.0, deadline_total=7.0, grace=1.0)
+    world.calls(1, "write")
+    world.advance(8.0)
+
+    assert "7000 ms" in told_limit(world)
+
+
+def test_a_client_hears_signs_of_life_before_any_worker_has_its_call() -> None:
+    world = World.live(heartbeat=15.0)
+    world.lose_worker()
+    world.calls(1, "write", progressToken="t")
+    world.advance(15.0)
+
+    assert world.told("notifications/progress")[0]["message"] == "waiting for the worker after 15 s"
+
+
+def test_the_handshake_has_no_signs_of_life() -> None:
+    world = World(heartbeat=15.0)
+    world.client_sends(request(0, "initialize", {"_meta": {"progressToken": "t"}}))
+    world.advance(100.0)
+
+    assert world.heard == []

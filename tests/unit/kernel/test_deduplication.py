@@ -1,6 +1,7 @@
 """Calls that carry a key: looked up first, stored before they are answered, never twice at the same time."""
 
-from tests.unit.kernel.driver import World
+import pytest
+from tests.unit.kernel.driver import DESCRIPTION, World
 
 from holdfast.kernel.commands import KeepOutcome, LookUpOutcome, ToClient
 from holdfast.kernel.inputs import OutcomeFound
@@ -141,3 +142,23 @@ def test_an_outcome_that_came_after_the_deadline_is_stored_all_the_same() -> Non
 
     assert world.code_of(1) == "TOOL_TIMEOUT"
     assert len(kept(world)) == 1
+
+
+@pytest.mark.parametrize(
+    ("stored", "told"),
+    [
+        (b'{"content":[], "n": 1.0}', b'{"resultType":"complete","content":[], "n": 1.0}'),
+        (b" { } ", b'{"resultType":"complete"}'),
+        (b'{"resultType":"complete","a":1}', b'{"resultType":"complete","a":1}'),
+        (b'{"a":{"resultType":1}}', b'{"resultType":"complete","a":{"resultType":1}}'),
+        (b"[1]", b"[1]"),
+    ],
+)
+def test_a_stored_outcome_is_told_in_the_words_of_the_era_of_the_client(stored: bytes, told: bytes) -> None:
+    world = World()
+    world.worker_up()
+    world.calls(1, "put", {"key": "k"}, **DESCRIPTION)
+    world.serve()
+    world.store_says(stored)
+
+    assert world.raw[-1] == b'{"jsonrpc":"2.0","id":1,"result":' + told + b"}"

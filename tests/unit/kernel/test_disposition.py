@@ -14,8 +14,8 @@ from holdfast.kernel.disposition import (
     Disposition,
     after_dispatch,
     after_loss,
-    after_terminal,
     dispose,
+    require_open,
 )
 from holdfast.vocabulary.effects import ReplayWord
 from holdfast.vocabulary.execution import Knowledge, ProbeAnswer
@@ -197,7 +197,7 @@ def test_losing_the_worker_makes_unknown_only_what_was_in_flight() -> None:
 @pytest.mark.parametrize("knowledge", Knowledge)
 def test_only_what_was_dispatched_can_come_to_an_end(knowledge: Knowledge) -> None:
     if knowledge in {Knowledge.IN_FLIGHT, Knowledge.OUTCOME_UNKNOWN}:
-        assert after_terminal(knowledge) is Knowledge.COMPLETED
+        require_open(knowledge)
     else:
         with pytest.raises(AssertionError):
-            after_terminal(knowledge)
+            require_open(knowledge)

@@ -1,9 +1,12 @@
 """Every history of a small world up to a depth: no law is broken, and everybody gets an answer in the end."""
 
 from itertools import combinations_with_replacement
+from typing import get_args
 
 import pytest
-from tests.unit.kernel.explorer import EFFECTS, explore, start
+from tests.unit.kernel.explorer import EFFECTS, explore, follow, happenings, start
+
+from holdfast.kernel.inputs import Input
 
 PAIRS = list(combinations_with_replacement(EFFECTS, 2))
 
@@ -29,3 +32,24 @@ def test_one_request_survives_replacements_and_spares(tool: str) -> None:
 @pytest.mark.parametrize("tool", ["read", "write"])
 def test_a_handshake_and_a_call_survive_everything_that_can_happen(tool: str) -> None:
     assert explore(start(("initialize", tool)), depth=6).nodes > 300
+
+
+@pytest.mark.parametrize("tool", [*EFFECTS, "ours"])
+def test_one_request_survives_the_end_of_the_host_at_any_time(tool: str) -> None:
+    assert explore(start((tool,), may_end=True), depth=5).nodes > 100
+
+
+@pytest.mark.parametrize("tool", [*EFFECTS, "ours"])
+def test_one_request_survives_peers_that_do_everything_wrong(tool: str) -> None:
+    assert explore(start((tool,), may_disturb=True), depth=5).nodes > 100
+
+
+def test_every_kind_of_input_is_among_what_can_happen() -> None:
+    node = start(("put",), may_restart=True, may_end=True, may_disturb=True)
+    seen = set()
+    for wanted in ("send 0", "clear 0", "lose active", "up active"):
+        found = list(happenings(node))
+        seen |= {type(given) for _, _, given in found}
+        node = follow(node, *next(one for one in found if one[0] == wanted))
+
+    assert seen == set(get_args(Input))

@@ -1,5 +1,7 @@
 """The session of the client and the private handshakes of the workers that serve it."""
 
+from typing import Any
+
 import pytest
 from tests.unit.kernel.driver import DESCRIPTION, INITIALIZE, INITIALIZED, World, answer, call, request
 
@@ -315,3 +317,56 @@ def test_a_lost_call_from_before_the_handshake_does_not_keep_the_handshake_waiti
     world.serve()
 
     assert world.dispatched(2) == ["initialize", "resources/read", "tools/call"]
+
+
+ENDED: dict[str, Any] = {
+    "message": "the worker ended (exit code 1)",
+    "stderr": "loading\nError: API_KEY is not set\n\n",
+}
+
+
+@pytest.mark.parametrize("reads", ["never", "unsent", "sent"])
+def test_a_server_that_ends_at_once_is_told_with_its_last_words_however_far_it_came(reads: str) -> None:
+    world = World(replays=2)
+    world.client_sends(request(0, "initialize", INITIALIZE))
+    for _ in range(3):
+        assert world.answers_to(0) == []
+        if reads != "never":
+            world.worker_up()
+        world.lose_worker(unsent=world.state.attempts if reads == "unsent" else (), **ENDED)
+
+    told = world.answer_to(0)["error"]
+    assert told["message"] == "the worker ended (exit code 1): Error: API_KEY is not set"
+    assert told["data"]["details"]["worker"]["stderr"].startswith("loading")
+    assert world.phase() is SessionPhase.COLD
+
+
+def test_a_client_in_its_handshake_does_not_wait_for_long_pauses() -> None:
+    world = World(replays=2, restart_budget=99, restart_delay=0.1)
+    for _ in range(9):
+        world.lose_worker()
+    world.client_sends(request(0, "initialize", INITIALIZE))
+    for _ in range(3):
+        world.lose_worker(**ENDED)
+
+    assert world.starts()[-3:-1] == pytest.approx([0.1, 0.1])
+    assert len(world.answers_to(0)) == 1
+
+
+def test_a_handshake_that_is_refused_since_workers_keep_failing_is_told_why() -> None:
+    world = World(restart_budget=1)
+    for _ in range(2):
+        world.lose_worker(**ENDED)
+    world.client_sends(request(0, "initialize", INITIALIZE))
+
+    assert world.code_of(0) == "NOT_READY"
+    assert "exit code 1" in world.answer_to(0)["error"]["message"]
+    assert "API_KEY is not set" in world.answer_to(0)["error"]["message"]
+
+
+def test_last_words_that_the_cause_has_already_are_not_said_twice() -> None:
+    world = World(replays=0)
+    world.client_sends(request(0, "initialize", INITIALIZE))
+    world.lose_worker(message="the worker ended (exit code 1): no key", stderr="no key")
+
+    assert world.answer_to(0)["error"]["message"] == "the worker ended (exit code 1): no key"

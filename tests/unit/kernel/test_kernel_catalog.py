@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.unit.kernel.driver import INITIALIZE, INITIALIZED, SERVER, TOOLS, World, answer, request, tool
 
-from holdfast.kernel.catalog import pointer_value, read_catalog
+from holdfast.kernel.catalog import ToolFacts, pointer_value, read_catalog
 from holdfast.kernel.policy import Policy
 from holdfast.kernel.state import ErrandKind, WorkerPhase
 from holdfast.vocabulary.effects import EffectKind
@@ -202,7 +202,7 @@ def test_the_effect_of_a_tool_is_what_it_declares_and_else_at_most_once(
 def test_hints_count_only_as_far_as_they_are_believed() -> None:
     hinted = [{"name": "t", "annotations": {"idempotentHint": True}}, {**TOOLS[0]}]
     trusting = read_catalog(hinted, Policy(trust_idempotent=True))
-    wary = read_catalog(hinted, Policy(trust_read_only=False))
+    wary = read_catalog(hinted, Policy(trusts_worker=False))
 
     assert trusting.tools["t"].effect.kind is EffectKind.REPLAY_SAFE
     assert wary.tools["read"].effect.kind is EffectKind.AT_MOST_ONCE
@@ -251,3 +251,30 @@ def test_a_new_worker_that_cannot_list_its_tools_is_taken_at_its_predecessors_wo
 
     assert world.dispatched(3) == ["tools/call"]
     assert world.told("notifications/tools/list_changed") == []
+
+
+def test_a_worker_that_is_not_trusted_is_believed_nothing_about_its_tools() -> None:
+    (facts,) = read_catalog([tool("ours", "replay_safe", 0)], Policy(trusts_worker=False)).tools.values()
+
+    assert facts == ToolFacts(arguments=("key", "n"))
+
+
+def test_a_catalog_keeps_no_list_of_any_size() -> None:
+    small, large = (read_catalog([{"name": "t", "description": "d" * size}], Policy()) for size in (1, 10**6))
+
+    assert len(small.witness) == len(large.witness) == 32
+    assert small.witness != large.witness
+
+
+def test_pages_are_followed_only_as_long_as_they_are_not_too_large_together() -> None:
+    world = World(pages_bytes=10_000)
+    world.tools = []
+    world.go_live()
+    world.worker_says({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+    for number in range(5):
+        page = {"tools": [{"name": f"t{number}", "description": "d" * 4000}], "nextCursor": str(number)}
+        if any(errand.kind is ErrandKind.LIST_TOOLS for errand in world.state.errands.values()):
+            world.worker_says(answer(world.errand(ErrandKind.LIST_TOOLS), page))
+
+    assert sorted(world.worker.catalog.tools) == ["t0", "t1", "t2"]
+    assert world.worker.page_bytes == 0

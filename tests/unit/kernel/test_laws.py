@@ -4,16 +4,21 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.unit.kernel.driver import World, answer
+from tests.unit.kernel.driver import World, answer, request
 
 from holdfast.kernel.commands import ToClient, ToWorker
 from holdfast.kernel.inputs import WorkerDown
 from holdfast.kernel.invariants import broken_invariants
 from holdfast.kernel.laws import LAWS, Moment, broken_laws
-from holdfast.kernel.state import Callback, State, Tombstone
+from holdfast.kernel.state import Callback, Role, State, Tombstone, Worker, WorkerPhase
 from holdfast.vocabulary.execution import Knowledge, SessionPhase
+from holdfast.wire.codec import encode
 
 Change = Callable[[State], None]
+
+
+def note(method: str) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "method": method, "params": {}}
 
 
 def dispatched() -> Moment:
@@ -161,7 +166,6 @@ def test_a_private_handshake_that_the_client_hears_breaks_the_seventh_law() -> N
         lambda state: setattr(state, "wake_at", 1e9),
         lambda state: setattr(state, "active", 9),
         lambda state: state.workers.clear(),
-        lambda state: setattr(state, "fence_until", 5.0),
         lambda state: setattr(state, "session", state.session._replace(phase=SessionPhase.INITIALIZING)),
         lambda state: setattr(state, "session", state.session._replace(initialized=None)),
         lambda state: state.pending.update({2: state.pending[2]._replace(replays=99)}),
@@ -175,3 +179,39 @@ def test_tables_that_do_not_agree_are_noticed(harm: Change) -> None:
     harm(state)
 
     assert broken_invariants(state) != []
+
+
+def test_a_notification_excuses_the_silence_about_nothing_but_what_it_cancels() -> None:
+    world = World.live()
+    world.calls(1, "write")
+    world.calls(2, "write")
+    world.cancels(1)
+    moment = world.history[-1]
+    after = moment.after.copy()
+    del after.pending[2]
+    world.stops(2)
+    stopped = world.history[-1]._replace(commands=[])
+
+    assert broken(moment, 2) == []
+    assert broken(moment._replace(after=after), 2) == ["request 2 ended with 0 answers"]
+    assert broken(stopped, 2) == ["request 2 ended with 0 answers"]
+
+
+@pytest.mark.parametrize("message", [note("notifications/message"), request("q", "roots/list")])
+def test_a_spare_that_the_client_hears_breaks_the_seventh_law(message: dict[str, Any]) -> None:
+    world = World.live(spare=True)
+    world.make_ready(2)
+    world.worker_says(message, 2)
+    moment = world.history[-1]
+    heard: Any = [ToClient(encode({**message, "id": 5} if "id" in message else message))]
+
+    assert broken(moment, 7) == []
+    assert broken(moment._replace(commands=heard), 7) == ["the client heard what was said in private"]
+
+
+def test_workers_that_finish_calls_are_bounded_too() -> None:
+    moment = completed()
+    after = moment.after.copy()
+    after.workers.update({n: Worker(n, Role.RETIRED, WorkerPhase.READY) for n in range(10, 20)})
+
+    assert broken(moment._replace(after=after), 5) == ["there are 10 workers that finish calls"]

@@ -3,10 +3,12 @@
 from typing import Any
 
 import pytest
-from tests.unit.kernel.driver import DESCRIPTION, TOOLS, World, answer
+from tests.unit.kernel.driver import DESCRIPTION, TOOLS, World, answer, tool
 
+from holdfast.kernel.policy import Policy, ToolPolicy
 from holdfast.kernel.probes import result_of
 from holdfast.kernel.state import ErrandKind
+from holdfast.vocabulary.effects import replay_safe
 from holdfast.wire.envelope import Response
 
 
@@ -195,3 +197,39 @@ def test_a_probe_in_the_era_without_a_handshake_describes_the_client() -> None:
 )  # fmt: skip
 def test_a_result_without_an_object_is_an_empty_one(result: Any) -> None:
     assert result_of(Response(1, result, None)) == {}
+
+
+@pytest.mark.parametrize(
+    "probe",
+    [
+        tool("check"),
+        tool("check", "probe_required", probe="read"),
+        tool("check", "deduplicated", key="/arguments/k"),
+    ],
+)
+def test_a_probe_that_is_not_safe_to_repeat_itself_is_never_asked(probe: Any) -> None:
+    world = World.live(tools=[*(one for one in TOOLS if one["name"] != "check"), probe])
+    world.calls(1, "pay")
+    world.replace_worker()
+
+    assert world.sent_to(2, "tools/call") == []
+    assert world.code_of(1) == "AMBIGUOUS_OUTCOME"
+    assert "replay_safe" in world.answer_to(1)["error"]["message"]
+
+
+def test_a_person_can_vouch_for_a_probe() -> None:
+    vouched = {"check": ToolPolicy(effect=replay_safe())}
+    world = World(Policy(ping_interval=0.0, tools=vouched))
+    world.tools = [*(one for one in TOOLS if one["name"] != "check"), tool("check")]
+    world.go_live()
+    world.calls(1, "pay")
+    world.replace_worker()
+
+    assert len(world.sent_to(2, "tools/call")) == 1
+
+
+def test_a_freed_call_without_allowance_may_be_sent_again_by_its_client() -> None:
+    world = held(replays=0)
+    world.probe_says({"outcome": "safe_to_retry"})
+
+    assert world.fault_of(1)["retry"]["safe"] is True

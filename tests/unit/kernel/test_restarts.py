@@ -1,7 +1,7 @@
 """When workers are started again: at once, with growing pauses, at a low rate; and what a spare is worth."""
 
 import pytest
-from tests.unit.kernel.driver import World, request
+from tests.unit.kernel.driver import World, answer, request
 
 from holdfast.kernel.health import health
 from holdfast.kernel.state import Role, WorkerPhase
@@ -175,3 +175,67 @@ def test_health_tells_the_state_the_restarts_and_the_last_fault() -> None:
     assert (told["consecutive_failures"], told["restart_count"], told["uptime_ms"]) == (1, 1, 10_000)
     assert told["last_fault"]["code"] == "WORKER_HUNG"
     assert told["last_fault"]["generation"] == 1
+
+
+def crash_loop_with_spares(world: World, times: int) -> list[float]:
+    """Every worker becomes ready at once and is lost at its first call; the pauses before the next spares."""
+    pauses = []
+    for number in range(times):
+        world.now += 0.2
+        world.calls(number + 1, "write")
+        world.lose_worker()
+        pauses.append(world.starts()[-1])
+        for generation in list(world.state.workers):
+            if world.state.workers[generation].phase is WorkerPhase.STARTING:
+                world.make_ready(generation)
+    return pauses
+
+
+def test_a_spare_does_not_spare_a_crash_loop_its_pauses() -> None:
+    world = World.live(spare=True, restart_budget=5, restart_delay=0.1, restart_slow=30.0)
+    world.make_ready(2)
+    pauses = crash_loop_with_spares(world, 8)
+
+    assert pauses == pytest.approx([0.0, 0.1, 0.2, 0.4, 0.8, 30.0, 30.0, 30.0])
+    assert world.state.restarts.is_degraded
+
+
+def test_a_crash_loop_with_spares_is_over_when_the_losses_are_within_the_budget_again() -> None:
+    world = World.live(spare=True, restart_budget=1, restart_window=60.0)
+    world.make_ready(2)
+    crash_loop_with_spares(world, 3)
+    assert health(world.state, world.now, 0.0)["degraded"] is True
+    assert health(world.state, world.now, 0.0)["retry_in_ms"] == 0  # a worker serves; only the spare is put off
+    world.advance(61.0)
+
+    assert health(world.state, world.now, 0.0)["degraded"] is False
+    world.lose_worker()
+    assert not world.state.restarts.is_degraded
+
+
+def test_health_is_not_ready_while_calls_wait_for_the_list_of_tools() -> None:
+    world = World.live()
+    world.lose_worker()
+    world.worker_up()
+    world.worker_says(answer(min(world.state.errands), world.server))
+    assert world.worker.phase is WorkerPhase.LISTING
+    assert health(world.state, world.now, 0.0)["state"] == "ready"
+    world.calls(1, "write")
+
+    assert health(world.state, world.now, 0.0)["state"] == "recovering"
+
+
+def test_every_request_is_counted_as_answered_unanswered_or_pending() -> None:
+    world = World.live(pending_max=2)
+    world.client_sends(request("p", "ping"))
+    world.calls(1, "write")
+    world.calls(1, "write")
+    world.calls(2, "write")
+    world.calls(3, "write")
+    world.cancels(1)
+    told = health(world.state, world.now, 0.0)
+    counters = told["counters"]
+
+    assert counters["requests"] == 6
+    assert counters["requests"] == counters["answered"] + counters["unanswered"] + told["pending"]
+    assert counters["refused"] == 2

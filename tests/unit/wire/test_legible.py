@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from holdfast.errors import WireError
 from holdfast.wire.codec import decode
-from holdfast.wire.framing import LineFramer, TooLongError
-from holdfast.wire.legible import ENDS_KEPT, legible_request_id
+from holdfast.wire.framing import LineFramer
+from holdfast.wire.legible import ENDS_KEPT, TooLongError, legible_request_id
 
 IDS = st.one_of(st.integers(), st.text(max_size=20).filter(lambda text: text.isprintable()))
 DEEP: dict[str, Any] = {"x": json.loads("[" * 200 + "]" * 200)}

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import WireError
-from holdfast.wire.framing import ContentLengthFramer, LineFramer, TooLongError
+from holdfast.wire.framing import ContentLengthFramer, LineFramer
+from holdfast.wire.legible import TooLongError
 
 LONG = b"<" + b"x" * 500 + b">"
 STREAM = b"first\n" + LONG + b"\r\nlast\n"
