@@ -3,11 +3,14 @@
 In one run, with the same worker (a bare asyncio loop) and the same raw client: no front at all, a pass-through
 proxy of thirty lines, `holdfast run`, and FastMCP's proxy. What counts are the differences to no front.
 
-    python benchmarks/host_overhead.py [--calls 2000] [--rounds 3] [--json]
+    python benchmarks/host_overhead.py [--calls 2000] [--rounds 3] [--json] [--no-bars]
+
+The exit code is 1 when a bar is missed; `--no-bars` only measures.
 """
 
 import argparse
 import json
+import operator
 import os
 import statistics
 import subprocess
@@ -139,12 +142,13 @@ def recovery(front: list[str]) -> float:
     return took * 1000
 
 
-def main() -> None:
-    """Measure every front in interleaved rounds and print medians, differences and ratios."""
+def main() -> int:
+    """Measure every front in interleaved rounds and print medians, differences and ratios; the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--calls", type=int, default=2000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--no-bars", action="store_true", help="end with 0 whatever was measured")
     options = parser.parse_args()
     for name in FRONTS:
         measure(name, 32)
@@ -162,6 +166,18 @@ def main() -> None:
         print(json.dumps({"medians": medians, "recovery_ms": crashes, "bars": bars}))
     else:
         show(medians, crashes, bars)
+    return 1 if missed(bars) and not options.no_bars else 0
+
+
+def missed(bars: dict[str, tuple[float, str]]) -> list[str]:
+    """The bars that were not cleared."""
+    ways = {"<=": operator.le, ">=": operator.ge, "<": operator.lt}
+    found = []
+    for what, (ratio, bar) in bars.items():
+        way, limit = bar.split()
+        if not ways[way](ratio, float(limit)):
+            found.append(what)
+    return found
 
 
 def ratios(medians: dict[str, dict[str, float]], crashes: dict[str, float]) -> dict[str, tuple[float, str]]:
@@ -191,9 +207,10 @@ def show(
         )
     cold, spare = crashes["cold"], crashes["spare"]
     print(f"\nkill -9 to the answer of the repeated call: {cold:.0f} ms, with a spare {spare:.1f} ms\n")
+    below = missed(bars)
     for what, (ratio, bar) in bars.items():
-        print(f"{what:40} {ratio:7.2f}   bar {bar}")
+        print(f"{what:40} {ratio:7.2f}   bar {bar}{'   MISSED' if what in below else ''}")
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

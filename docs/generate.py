@@ -62,13 +62,13 @@ tool_timeout = 60              # any setting, for every server
 deadline = 300
 deadline_total = 900
 effect = "replay_safe"
-restart_budget = 1
+replays = 1
 
 [tools.book]
 effect = "deduplicated"
 key = "/arguments/booking_id"
 
-[servers.everything]           # settings for one server, by its name
+[servers.everything]           # settings for one server, by its name (see `holdfast ps`; --name gives another)
 deadline = 30
 
 [servers.everything.tools.echo]
@@ -82,7 +82,11 @@ brings its own `key` or `probe`.
 
 RULES = (
     ("`deadline`, `deadline_total`", "seconds", "As the setting of that name, for this tool."),
-    ("`restart_budget`", "0 to 100", "Losses of its worker that one call may survive, as the setting `replays`."),
+    (
+        "`replays`, or `restart_budget`",
+        "0 to 100",
+        "Losses of its worker that one call may survive; the setting `restart_budget` is not about one call.",
+    ),
     ("`effect`", '`"replay_safe"`', "A call may be sent again, even after half a run."),
     ("`effect`", '`"deduplicated"`', "Calls with the same key take effect once. Needs `key`."),
     ("`effect`", '`"probe_required"`', "Another tool can tell whether a call took effect. Needs `probe`."),

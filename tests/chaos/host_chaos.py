@@ -32,6 +32,13 @@ MIB = 2**20
 PATIENCE = 30.0  # seconds that a request may wait, with all the replays and probes that it may need
 GROWTH = 12 * MIB  # how much more memory the host may use in the last quarter of a run than in the first
 
+# What a worker does that a host without any care would pass on or be brought down by. Whatever is only unusual
+# (a delay, an error, a question) or makes other faults worse (a signal that is ignored) is not counted.
+REAL_FAULTS = (
+    "kill", "exit", "stop_reading", "freeze", "mute", "never_answer", "close_stdout", "noise", "answer_with_id",
+    "answer_twice", "progress_after_answer", "grandchild",
+)  # fmt: skip
+
 # Everything that is patient by default is in a hurry here, and nothing gives up.
 IN_A_HURRY = {
     "HOLDFAST_DEADLINE": "1",
@@ -249,9 +256,9 @@ class Report:
 
     @property
     def faults(self) -> int:
-        """Everything that went wrong, inside and outside; what only makes other faults worse does not count."""
-        harmless = sum(self.fired[do] for do in ("ignore_sigterm", "ignore_eof", "shuffle_tools"))
-        return self.blows.total() - self.blows["SIGCONT"] + self.fired.total() - harmless
+        """What could have cost a client its answer: workers that end, hang or garble, from inside and outside."""
+        by_script = sum(count for do, count in self.fired.items() if do.startswith(REAL_FAULTS))
+        return by_script + self.blows.total() - self.blows["SIGCONT"]
 
     @property
     def kills(self) -> int:

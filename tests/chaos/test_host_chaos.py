@@ -3,14 +3,15 @@
 from pathlib import Path
 
 import pytest
-from tests.chaos.host_chaos import Chaos, LawBrokenError, Options
+from tests.chaos.host_chaos import Chaos, LawBrokenError, Options, Report
 
 from holdfast.present.profile import LATEST_HANDSHAKE, MODERN
 
 
+# Forty seconds of it in all.
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize(
-    ("spare", "revision", "seconds"), [(0, LATEST_HANDSHAKE, 14), (1, LATEST_HANDSHAKE, 10), (0, MODERN, 8)]
+    ("spare", "revision", "seconds"), [(0, LATEST_HANDSHAKE, 16), (1, LATEST_HANDSHAKE, 12), (0, MODERN, 12)]
 )
 def test_no_law_is_broken_while_workers_are_killed_hung_and_garbled(
     tmp_path: Path, spare: int, revision: str, seconds: int
@@ -20,6 +21,15 @@ def test_no_law_is_broken_while_workers_are_killed_hung_and_garbled(
 
     assert report.generations > 10
     assert report.sent > 200
+
+
+def test_only_what_could_cost_an_answer_counts_as_a_fault() -> None:
+    report = Report(Options(1))
+    report.fired.update({"kill_mid_answer": 1, "noise": 2, "mute": 4, "delay": 100, "shuffle_tools": 100})
+    report.fired.update({"ignore_cancel": 100, "list_changed": 100, "answer_cancelled": 100, "split_writes": 100})
+    report.blows.update({"SIGKILL": 8, "SIGSTOP": 16, "SIGCONT": 100})
+
+    assert (report.faults, report.kills) == (31, 9)
 
 
 def test_a_host_that_repeats_what_it_must_not_is_found_out(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ heartbeat = 5
 [tools.fetch]
 effect = "replay_safe"
 [servers.shop]
-spare = 2
+restart_budget = 7
 [servers.shop.tools.fetch]
 deadline = 7
 """
@@ -35,7 +35,7 @@ def test_every_value_is_shown_with_where_it_comes_from(cli: Cli, configured: Pat
     rows = [cells(line) for line in done.stdout.splitlines()]
 
     assert (done.returncode, done.stderr, rows[0]) == (0, "", [f"file: {configured}"])
-    assert ["spare", "2", "holdfast.toml [servers.shop]"] in rows
+    assert ["restart_budget", "7", "holdfast.toml [servers.shop]"] in rows
     assert ["heartbeat", "5", "holdfast.toml"] in rows
     assert ["replays", "7", "HOLDFAST_REPLAYS"] in rows
     assert ["untrusted", "false", "default"] in rows
@@ -50,7 +50,7 @@ def test_programs_get_every_setting_as_json(cli: Cli, configured: Path) -> None:
 
     assert (shown["file"], shown["server"]) == (str(configured), "shop")
     assert list(shown["settings"]) == [setting.name for setting in SETTINGS]
-    assert shown["settings"]["spare"] == {"value": 2, "origin": "holdfast.toml [servers.shop]"}
+    assert shown["settings"]["restart_budget"] == {"value": 7, "origin": "holdfast.toml [servers.shop]"}
     assert shown["settings"]["state_dir"]["origin"] == "HOLDFAST_STATE_DIR"
     assert shown["tools"]["fetch"]["deadline"]["value"] == 7
 
@@ -71,10 +71,10 @@ def test_a_server_that_the_file_does_not_know_is_noted(cli: Cli, configured: Pat
 
 
 def test_a_file_can_be_named(cli: Cli, configured: Path, tmp_path: Path) -> None:
-    (tmp_path / "other.toml").write_text("spare = 5")
+    (tmp_path / "other.toml").write_text("replays = 5")
     done = cli("config", "show", "--config", "other.toml")
 
-    assert ["spare", "5", "other.toml"] in [cells(line) for line in done.stdout.splitlines()]
+    assert ["replays", "5", "other.toml"] in [cells(line) for line in done.stdout.splitlines()]
     assert cli("config", "show", "--config", "gone.toml").stderr.startswith("holdfast: there is no file ")
 
 

@@ -284,6 +284,27 @@ def test_stopping_a_dead_host_cleans_up_after_it(cli: Cli, play: Play, tmp_path:
     assert list((tmp_path / "state" / "hosts").iterdir()) == []
 
 
+def test_stop_without_a_name_means_the_dead_host_where_none_runs(cli: Cli, play: Play, tmp_path: Path) -> None:
+    pid = killed(play("shop"))
+    done = cli("stop")
+
+    assert done.returncode == 0
+    assert f"shop (pid {pid}) was dead already" in done.stderr
+    assert list((tmp_path / "state" / "hosts").iterdir()) == []
+    assert cli("stop").returncode == 2
+
+
+def test_stop_without_a_name_prefers_the_host_that_runs_and_asks_between_dead_ones(cli: Cli, play: Play) -> None:
+    for name in ("one", "two"):
+        killed(play(name))
+    refused = cli("stop")
+    running = play("three")
+    done = cli("stop")
+
+    assert "2 hosts are dead; which one?" in refused.stderr
+    assert f"three (pid {running.pid}) is stopped" in done.stderr
+
+
 # --- events ---------------------------------------------------------------------------------------------------
 
 

@@ -284,7 +284,7 @@ def test_a_new_project_answers_and_passes_its_own_tests(
     )  # fmt: skip
 
     assert (written.returncode, written.stdout) == (0, "")
-    assert len(steps) == len(typed) + 1 == 5
+    assert len(steps) == len(typed) + 1 == 6
     assert done.returncode == 0, done.stdout + done.stderr
     assert 'sku: "A-1"' in done.stdout
     assert "4 passed" in done.stdout

@@ -11,6 +11,8 @@ import pytest
 from tests.host.answers import code_of, payload_of
 from tests.host.conftest import QUICK, Start
 
+from holdfast.host.records import list_hosts
+from holdfast.settings import Settings
 from holdfast.testing import Fault, HostUnderTest, script
 
 HOLDFAST = [sys.executable, "-m", "holdfast"]
@@ -208,7 +210,7 @@ def test_a_name_that_would_leave_the_state_directory_stays_inside(host: Start, t
     client.call("add_once", {"key": "k", "amount": 1})
     client.assert_nothing_left()
 
-    stores = [path.relative_to(tmp_path).parts[0] for path in tmp_path.rglob("outcomes.sqlite")]
+    stores = [path.relative_to(tmp_path).parts[0] for path in tmp_path.rglob("outcomes-*.sqlite")]
     assert stores == ["state"]
     assert not (tmp_path.parent / "outside").exists()
 
@@ -221,6 +223,33 @@ def test_a_server_of_our_own_runs_behind_the_host_and_survives_its_death(tmp_pat
         assert code_of(client.call("fall")) == "AMBIGUOUS_OUTCOME"
         assert client.call("pid")["result"]["structuredContent"] != first
         client.assert_nothing_left()
+
+
+@pytest.mark.parametrize(("words", "table"), [([], "inventory"), (["--name", "mine"], "mine")])
+def test_a_host_and_its_worker_read_the_same_part_of_the_configuration(
+    tmp_path: Path, words: list[str], table: str
+) -> None:
+    (tmp_path / "inventory.py").write_text(SHOP)  # whose server calls itself shop
+    config = tmp_path / "holdfast.toml"
+    config.write_text(f'[servers.{table}]\nrender = "porcelain"\n[servers.shop]\nrender = "json"\n')
+    command = [*HOLDFAST, "serve", *words, str(tmp_path / "inventory.py:server")]
+    environment = {**QUICK, "HOLDFAST_CONFIG": str(config)}
+    with HostUnderTest(command, tmp_path, environment=environment) as client:
+        client.handshake()
+        (content,) = client.call("pid")["result"]["content"]
+        assert [record.name for record in list_hosts(Settings(state_dir=tmp_path / "state"))] == [table]
+
+    assert "{" not in content["text"]
+
+
+def test_a_byte_in_the_command_that_is_no_text_is_told_as_an_escape(tmp_path: Path) -> None:
+    worker = [*script().command(tmp_path / "worker"), os.fsdecode(b"\xff")]
+    with HostUnderTest.running(worker, tmp_path, environment=QUICK) as client:
+        client.handshake()
+        shown = [run(tmp_path, *words) for words in (["status", "--json"], ["ps", "--json"], ["ps"], ["status"])]
+
+    assert [done.returncode for done in shown] == [0, 0, 0, 0], [done.stderr for done in shown]
+    assert json.loads(shown[0].stdout)["command"][-1] == json.loads(shown[1].stdout)[0]["command"][-1] == "\\udcff"
 
 
 def test_the_host_stays_small(host: Start) -> None:

@@ -121,24 +121,47 @@ def test_a_failed_outcome_is_not_kept(host: Start) -> None:
     assert payload_of(client.call("add_once", {"key": "k", "amount": 3}))["amount"] == 3
 
 
+def kept(client: HostUnderTest, folder: Path) -> Path:
+    """Where a host that has ended kept the outcome of a call."""
+    client.call("add_once", {"key": "before", "amount": 1})
+    client.assert_nothing_left()
+    (store,) = (folder / "state" / "scripted_worker").glob("outcomes-*.sqlite")
+    return store
+
+
+def test_servers_that_share_a_name_do_not_share_outcomes(tmp_path: Path) -> None:
+    effects = []
+    for place in ("test", "live"):
+        (tmp_path / place).mkdir()
+        command = script().command(tmp_path / place / "worker")
+        environment = {**QUICK, "HOLDFAST_STATE_DIR": str(tmp_path / "state")}
+        with HostUnderTest.running(command, tmp_path / place, "--name", "pay", environment=environment) as client:
+            client.handshake()
+            assert payload_of(client.call("add_once", {"key": "order-1", "amount": 3}))["key"] == "order-1"
+        effects.append(len(Traces(tmp_path / place / "worker").effects("add_once")))
+
+    assert effects == [1, 1]
+
+
 def test_a_damaged_store_of_outcomes_is_moved_aside_and_told(
     host: Start, traces: Traces, events: Events, tmp_path: Path
 ) -> None:
-    folder = tmp_path / "state" / "scripted_worker"
-    folder.mkdir(parents=True, mode=0o700)
-    (folder / "outcomes.sqlite").write_bytes(b"this is no database at all" * 100)
+    store = kept(host(), tmp_path)
+    store.write_bytes(b"this is no database at all" * 100)
     client = host()
 
     assert payload_of(client.call("add_once", {"key": "k", "amount": 3}))["key"] == "k"
     assert payload_of(client.call("add_once", {"key": "k", "amount": 3}))["key"] == "k"
-    assert len(traces.effects("add_once")) == 1
-    assert list(folder.glob("*.corrupt-1"))
+    assert len(traces.effects("add_once")) == 2  # one before the damage
+    assert list(store.parent.glob("*.corrupt-1"))
     client.until(lambda: events("fault"))
     assert "moved to" in events("fault")[0]["message"]
 
 
 def test_a_store_that_cannot_be_written_costs_no_call(host: Start, events: Events, tmp_path: Path) -> None:
-    (tmp_path / "state" / "scripted_worker" / "outcomes.sqlite").mkdir(parents=True)
+    store = kept(host(), tmp_path)
+    store.unlink()
+    store.mkdir()
     client = host()
 
     assert payload_of(client.call("add_once", {"key": "k", "amount": 3}))["key"] == "k"

@@ -6,15 +6,11 @@ import pytest
 from tests.host.answers import code_of, is_retry_safe, payload_of
 from tests.host.conftest import Events, Start
 
-from holdfast.testing import Fault, HostUnderTest, Traces
+from holdfast.testing import Fault, Traces
 from holdfast.testing.scripted_worker.faults import NOISES
+from holdfast.wire.codec import RELAY_DEPTH
 
 SMALL = {"max_message_bytes": 64 * 1024}
-
-
-def refusals(client: HostUnderTest) -> list[dict[str, Any]]:
-    """The answers to what had no id that could be read."""
-    return [message for message in client.messages if message.get("id", 0) is None]
 
 
 # --- too large ---------------------------------------------------------------------------------------------------
@@ -23,9 +19,10 @@ def refusals(client: HostUnderTest) -> list[dict[str, Any]]:
 def test_a_message_of_the_client_that_is_too_large_is_refused_and_the_session_goes_on(host: Start) -> None:
     client = host(knobs=SMALL)
     client.send_raw(b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"x":"' + b"x" * 100_000 + b'"}}\n')
-    client.until(lambda: refusals(client))
+    client.until(lambda: any(message.get("id") == 9 for message in client.messages))
 
-    assert refusals(client)[0]["error"]["code"] == -32600
+    (refusal,) = [message for message in client.messages if message.get("id") == 9]
+    assert refusal["error"]["code"] == -32600
     assert payload_of(client.call("read"))["generation"] == 1
 
 
@@ -78,13 +75,13 @@ def test_an_answer_that_is_no_json_is_told_at_once(host: Start, number: float, t
 def test_an_answer_that_is_nested_too_deeply_is_told_at_once(host: Start) -> None:
     client = host()
     value: Any = 1
-    for _ in range(125):
+    for _ in range(RELAY_DEPTH - 3):
         value = [value]
 
     answer = client.call("echo", {"value": value})  # one level deeper than what was asked
 
     assert code_of(answer) == "INTERNAL"
-    assert "deeper than 128" in answer["result"]["content"][0]["text"]
+    assert f"deeper than {RELAY_DEPTH}" in answer["result"]["content"][0]["text"]
 
 
 # --- noise -------------------------------------------------------------------------------------------------------

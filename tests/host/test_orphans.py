@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.host.answers import eventually, payload_of
+from tests.host.answers import code_of, eventually, payload_of
 from tests.host.conftest import QUICK, Events, Start
 
 from holdfast.testing import Fault, HostUnderTest, Traces, marked_processes, script
@@ -91,7 +91,8 @@ def test_a_signal_ends_the_host_at_once_and_leaves_nothing(host: Start, number: 
     client.until(lambda: client.ended)
 
     assert client.process.wait(10) == 128 + number
-    assert all(message.get("id") != running or "result" in message for message in client.messages)
+    (answer,) = [message for message in client.messages if message.get("id") == running]
+    assert code_of(answer) == "CANCELLED"
     client.assert_nothing_left(exit_code=None)
     assert records(client) == []
 

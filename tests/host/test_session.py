@@ -145,6 +145,21 @@ def test_every_revision_survives_the_loss_of_a_worker(host: Start, revision: str
     assert client.log.broken_laws() == []
 
 
+def test_a_batch_that_uses_an_id_in_flight_again_takes_nobodys_answer(host: Start) -> None:
+    client = host(handshake=False)
+    client.handshake("2025-03-26")
+    running = client.start_call("slow", {"value": 7, "seconds": 0.3})
+    again = {"jsonrpc": "2.0", "id": running, "method": "tools/list"}
+    client.send_raw(json.dumps([again, {"jsonrpc": "2.0", "id": "b", "method": "ping"}]).encode() + b"\n")
+    client.until(lambda: any(isinstance(message, list) for message in client.messages))
+
+    (batch,) = [message for message in client.messages if isinstance(message, list)]
+    assert [(one["id"], "error" in one) for one in batch] == [(running, True), ("b", False)]
+    client.until(lambda: any(isinstance(m, dict) and m.get("id") == running for m in client.messages))
+    (answer,) = [m for m in client.messages if isinstance(m, dict) and m.get("id") == running]
+    assert payload_of(answer)["value"] == 7
+
+
 def test_a_batch_survives_the_loss_of_a_worker_and_is_answered_whole(host: Start) -> None:
     client = host(Fault.on_tool("read", "kill", nth=2, generations=ONCE), handshake=False)
     client.handshake("2025-03-26")

@@ -57,10 +57,11 @@ def command(as_json: bool, **options: Any) -> int:
 def _look(host: "HostRecord") -> dict[str, Any]:
     """The record of a host and what it says about itself: `dead`, `silent`, or its own state."""
     from holdfast.errors import SessionError
+    from holdfast.host.naming import legible
     from holdfast.host.remote import ask
 
-    known = {"host": host.host, "name": host.name, "pid": host.pid, "cwd": host.cwd, "since": host.since}
-    known |= {"command": list(host.command), "version": host.version, "alive": host.alive}
+    words = {name: legible(getattr(host, name)) for name in ("host", "name", "cwd", "since", "version")}
+    known = {**words, "pid": host.pid, "command": list(map(legible, host.command)), "alive": host.alive}
     if not known["alive"]:
         return {**known, "state": "dead"}
     try:

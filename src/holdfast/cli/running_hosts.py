@@ -30,7 +30,7 @@ def choose(hosts: Sequence[HostRecord], wanted: str | None, *, dead_too: bool = 
     """The one host that is meant; UsageError lists what there is when that cannot be told."""
     living = [host for host in hosts if host.alive]
     if wanted is None:
-        return _unnamed(living)
+        return _unnamed(living, [host for host in hosts if dead_too and not host.alive])
     found = _matching(living, wanted)
     if not found and (dead := _matching(hosts, wanted)):
         if dead_too:
@@ -50,12 +50,14 @@ def _matching(hosts: Sequence[HostRecord], wanted: str) -> list[HostRecord]:
     ]
 
 
-def _unnamed(living: list[HostRecord]) -> HostRecord:
-    if not living:
+def _unnamed(living: list[HostRecord], dead: list[HostRecord]) -> HostRecord:
+    """The only one that runs; where none does, the only dead one whose leftovers could be meant."""
+    candidates, are = (living, "are running") if living else (dead, "are dead")
+    if not candidates:
         raise UsageError("no host is running", remedy="holdfast run -- COMMAND")
-    if len(living) == 1:
-        return living[0]
-    return _in_this_directory(living, f"{len(living)} hosts are running; which one?")
+    if len(candidates) == 1:
+        return candidates[0]
+    return _in_this_directory(candidates, f"{len(candidates)} hosts {are}; which one?")
 
 
 def _in_this_directory(candidates: list[HostRecord], complaint: str) -> HostRecord:

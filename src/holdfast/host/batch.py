@@ -6,10 +6,11 @@ __all__ = ["Batch"]
 
 
 class Batch:
-    """Collects the answers of one batch; `complete` once nothing is owed any more."""
+    """Collects the answers of one batch; `size` is how many bytes of them it holds."""
 
     def __init__(self, max_bytes: int) -> None:
         self.owed: set[RequestId] = set()
+        self.size = 0
         self._answers: list[bytes] = []
         self._max_bytes = max_bytes
 
@@ -21,13 +22,15 @@ class Batch:
     def add(self, payload: bytes) -> None:
         """Keep an answer."""
         self._answers.append(payload)
+        self.size += len(payload)
 
     def arrays(self) -> list[bytes]:
-        """The answers as JSON arrays that each fit into a message; one, as a rule."""
+        """The answers so far as JSON arrays that each fit into a message, one as a rule; they are kept no more."""
         arrays: list[bytes] = []
         part: list[bytes] = []
         size = 2
-        for answer in self._answers:
+        answers, self._answers, self.size = self._answers, [], 0
+        for answer in answers:
             if part and size + len(answer) + 1 > self._max_bytes:
                 arrays.append(b"[" + b",".join(part) + b"]")
                 part, size = [], 2

@@ -24,10 +24,11 @@ from holdfast.host.private_places import private_directory
 from holdfast.host.records import HostRecord, Registration
 from holdfast.wire.codec import decode, encode
 
-__all__ = ["LINE_BYTES", "MAX_CONNECTIONS", "ControlServer", "Controlled"]
+__all__ = ["LINE_BYTES", "MAX_CONNECTIONS", "MAX_WAITING", "ControlServer", "Controlled"]
 
 LINE_BYTES = 64 * 1024
-MAX_CONNECTIONS = 16
+MAX_CONNECTIONS = 16  # that talk; each for a bounded time
+MAX_WAITING = 16  # that wait for a restart, which may take long: these must not keep others from asking
 _IDLE = 5.0  # seconds that a caller may take to say something, or to take its answer
 _BACKLOG = 64
 _FAREWELL = 0.5  # seconds that the end of the host waits for answers under way
@@ -57,6 +58,7 @@ class ControlServer:
         self._server: asyncio.Server | None = None
         self._talks: set[asyncio.Task[None]] = set()
         self._quiet: set[asyncio.Task[None]] = set()  # those that wait for their caller
+        self._waiting = 0  # callers whose restart is under way
 
     @property
     def record(self) -> HostRecord:
@@ -99,52 +101,95 @@ class ControlServer:
         # Without an answer the mode of the socket and of its directory have to do.
         if _caller(writer.get_extra_info("socket")) not in {None, os.getuid(), 0}:
             return _failed("forbidden", "this host belongs to another user")
-        if len(self._talks) >= MAX_CONNECTIONS:
+        if len(self._talks) - self._waiting >= MAX_CONNECTIONS:
             return _failed("busy", f"{MAX_CONNECTIONS} others are talking to this host; try again")
         return None
 
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        following = asyncio.ensure_future(_line(reader))
         try:
-            while line := await self._line(reader):
-                answer, last = (await self._answer(line), False) if line.endswith(b"\n") else (_TOO_LONG, True)
-                writer.write(answer)
-                await asyncio.wait_for(writer.drain(), self._idle)
-                if last:
+            while line := await self._heard(following):
+                if not line.endswith(b"\n"):
+                    await self._reply(writer, _TOO_LONG)
                     break
+                following = asyncio.ensure_future(_line(reader))
+                answer = self._begin(line)
+                if isinstance(answer, asyncio.Future):
+                    answer = await self._awaited(answer, following)
+                await self._reply(writer, answer)
             writer.close()
             await asyncio.wait_for(writer.wait_closed(), self._idle)
         except (TimeoutError, OSError):
             pass  # the caller is silent, or has left: the connection ends, and nobody is left to be told
         finally:
+            following.cancel()
             writer.transport.abort()
 
-    async def _line(self, reader: asyncio.StreamReader) -> bytes:
-        """The next line; empty at the end; without its newline when it is too long."""
+    async def _reply(self, writer: asyncio.StreamWriter, answer: bytes) -> None:
+        writer.write(answer)
+        await asyncio.wait_for(writer.drain(), self._idle)
+
+    async def _heard(self, following: "asyncio.Future[bytes]") -> bytes:
         task = asyncio.current_task()
         assert task is not None
         self._quiet.add(task)
         try:
-            return await asyncio.wait_for(reader.readuntil(b"\n"), self._idle)
-        except asyncio.IncompleteReadError:
-            return b""
-        except asyncio.LimitOverrunError:
-            return b"too long"
+            return await asyncio.wait_for(following, self._idle)
         finally:
             self._quiet.discard(task)
 
-    async def _answer(self, line: bytes) -> bytes:
+    def _begin(self, line: bytes) -> "bytes | asyncio.Future[Mapping[str, Any]]":
+        """The answer, or what it has to be waited for."""
         try:
             operation = _operation(line)
+            if operation == "restart" and self._waiting >= MAX_WAITING:
+                return _failed("busy", f"{MAX_WAITING} others wait for a restart of this host; try again")
             result = getattr(self._controlled, operation)()
-            if inspect.isawaitable(result):
-                result = await result
-            return encode({"ok": True, "result": result or {}}) + b"\n"
-        except WireError as error:
-            return _failed("invalid_request", str(error))
-        except HoldfastError as error:
-            return _failed("failed", str(error))
+            return asyncio.ensure_future(result) if inspect.isawaitable(result) else _answer(result)
         except Exception as error:  # noqa: BLE001 - the caller is told; the host has to go on
-            return _failed("internal", f"{type(error).__name__}: {error}")
+            return _told(error)
+
+    async def _awaited(
+        self, work: "asyncio.Future[Mapping[str, Any]]", following: "asyncio.Future[bytes]"
+    ) -> bytes:
+        """The answer once the work is done; ConnectionError when the caller is gone before that."""
+        both: set[asyncio.Future[Any]] = {work, following}
+        self._waiting += 1
+        try:
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            if not work.done() and not following.result():
+                raise ConnectionResetError
+            await asyncio.wait({work})  # whoever has asked more meanwhile gets both answers
+        finally:
+            self._waiting -= 1
+            if not work.done():
+                work.cancel()
+        try:
+            return _answer(work.result())
+        except Exception as error:  # noqa: BLE001 - as above
+            return _told(error)
+
+
+async def _line(reader: asyncio.StreamReader) -> bytes:
+    """The next line; empty at the end; without its newline when it is too long."""
+    try:
+        return await reader.readuntil(b"\n")
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return b""
+    except asyncio.LimitOverrunError:
+        return b"too long"
+
+
+def _answer(result: Mapping[str, Any] | None) -> bytes:
+    return encode({"ok": True, "result": result or {}}) + b"\n"
+
+
+def _told(error: Exception) -> bytes:
+    if isinstance(error, WireError):
+        return _failed("invalid_request", str(error))
+    if isinstance(error, HoldfastError):
+        return _failed("failed", str(error))
+    return _failed("internal", f"{type(error).__name__}: {error}")
 
 
 def _operation(line: bytes) -> str:

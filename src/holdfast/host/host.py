@@ -1,20 +1,22 @@
 """The host: hands every happening to the kernel and carries out what the kernel commands. It decides nothing.
 
 Inputs are taken one at a time, each to its end, however they come: a command that itself brings news (the outcome
-store has an answer) queues its input behind the one at hand.
+store has an answer) queues its input behind the one at hand. Should the kernel fail, the session goes on: a
+request gets an error, a tick is tried again later, and after a failure about a worker all workers begin anew.
 """
 
 import asyncio
 import random
 import secrets
 import traceback
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from holdfast.errors import HoldfastError, ProcessError, SessionError
 from holdfast.host.outcomes import Conflict, OutcomeStore, digest_of
 from holdfast.host.public_side import PublicSide
+from holdfast.host.revival import PAUSE, revived
 from holdfast.host.stderr_relay import StderrRelay
 from holdfast.host.unreadable import UnreadableAnswer
 from holdfast.host.worker_process import WorkerOptions, WorkerProcess
@@ -52,6 +54,7 @@ from holdfast.wire.envelope import INTERNAL_ERROR, Message, Request, error_messa
 
 __all__ = ["Host"]
 
+_OF_WORKERS = (FromWorker, GarbledAnswer, HeldUp, WorkerUp, WorkerDown)
 _JITTER = 0.2  # so that many hosts that lost the same thing do not all come back at the same moment
 
 
@@ -84,6 +87,10 @@ class Host:
         self._alarm: asyncio.TimerHandle | None = None
         self._is_paused = False  # workers are not read from
         self._has_news = False  # events that are not written yet
+        self._not_before = 0.0  # when the clock is looked at again after that failed
+        self._is_closed = False  # no worker is started any more
+        self._begins_anew = False  # all workers are ended; inputs wait until they are gone
+        self._counts: Counter[str] = Counter()  # what the kernel does not see
         self._restarts_awaited: list[asyncio.Future[str]] = []
         self._started_at = self._loop.time()
         self._carry_out: dict[type, Callable[[Any], None]] = {
@@ -105,11 +112,13 @@ class Host:
     def take(self, given: Input) -> None:
         """Let something happen."""
         self._inputs.append(given)
-        if self._busy:
-            return
+        if not self._busy:
+            self._work_off()
+
+    def _work_off(self) -> None:
         self._busy = True
         try:
-            while self._inputs:
+            while self._inputs and not self._begins_anew:
                 self._do(self._decide(self._inputs.popleft()))
         finally:
             self._busy = False
@@ -128,23 +137,65 @@ class Host:
         return commands
 
     def _outlive(self, given: Input, error: Exception) -> list[Command]:
+        text = f"the host failed at {type(given).__name__}"
+        fault_id = self._record_failure(text, error)
+        if isinstance(given, Tick):
+            self._not_before = self._loop.time() + PAUSE
+        elif isinstance(given, WorkerUp | WorkerDown):
+            self._begin_anew()
+        elif isinstance(given, FromClient) and isinstance(given.message, Request):
+            number = given.message.id
+            data = {
+                "class": "invariant",
+                "code": "INTERNAL",
+                "retryable": False,
+                "faultId": fault_id,
+                "generation": self.state.active,
+                "attempt": 0,
+                "retry": {"safe": True, "afterMs": 0},  # no worker has ever been sent it
+            }
+            return [ToClient(encode(error_message(number, INTERNAL_ERROR, f"{text} ({fault_id})", data)), number)]
+        return []
+
+    def _record_failure(self, text: str, error: Exception) -> str:
         fault_id = secrets.token_hex(4)
         trace = "".join(traceback.format_exception(error))
-        text = f"the host failed at {type(given).__name__}"
         self._emit(FaultRecorded(fault_id, None, None, type(error).__name__, f"{text}: {error}", trace))
-        if not (isinstance(given, FromClient) and isinstance(given.message, Request)):
-            return []
-        data = {"class": "invariant", "code": "INTERNAL", "retryable": False, "faultId": fault_id}
-        number = given.message.id
-        return [ToClient(encode(error_message(number, INTERNAL_ERROR, f"{text} ({fault_id})", data)), number)]
+        return fault_id
+
+    def _begin_anew(self) -> None:
+        """End every worker; what the kernel knew about them cannot be relied on."""
+        self._begins_anew = True
+        for timer in self._starts.values():
+            timer.cancel()
+        self._starts.clear()
+        for worker in self._workers.values():
+            worker.end(politely=False)
+        self._loop.call_soon(self._go_on_when_alone)
+
+    def _go_on_when_alone(self) -> None:
+        if self._workers or not self._begins_anew:
+            return
+        self._begins_anew = False
+        self._rollout_ended(RolloutEnded("the host has failed, and begins anew with another worker"))
+        # What workers still had to say is lost with them: their requests are decided about below.
+        self._inputs = deque(given for given in self._inputs if not isinstance(given, _OF_WORKERS))
+        try:
+            self.state, commands = revived(self.state, self._loop.time())
+        except Exception as error:  # noqa: BLE001
+            self._record_failure("the host could not begin anew", error)
+            self._on_leave()  # a session that nobody serves any more is better closed
+            return
+        self._do(commands)
+        self._work_off()
 
     def _do(self, commands: list[Command]) -> None:
         for command in commands:
             self._carry_out[type(command)](command)
 
     def _set_alarm(self) -> None:
-        at = self.state.wake_at
-        if at and (self._alarm is None or at < self._alarm.when()):
+        at = max(self.state.wake_at, self._not_before) if self.state.wake_at else 0.0
+        if at and not self._begins_anew and (self._alarm is None or at < self._alarm.when()):
             if self._alarm is not None:
                 self._alarm.cancel()
             self._alarm = self._loop.call_at(at, self._on_alarm)
@@ -166,6 +217,8 @@ class Host:
             worker.send(command.payload, command.attempt)
 
     def _start_worker(self, command: StartWorker) -> None:
+        if self._is_closed:
+            return
         waiting = self._starts.pop(command.generation, None)
         if waiting is not None:
             waiting.cancel()
@@ -184,23 +237,34 @@ class Host:
         try:
             await worker.start()
         except ProcessError as error:
-            self._workers.pop(worker.generation, None)
             if worker.generation == 1:
+                self._workers.pop(worker.generation, None)
                 self.first_failure = error
                 self._on_leave()
                 return
-            cause = {"class": "process", "code": "WORKER_NOT_STARTED", "message": error.message}
-            self.take(WorkerDown(worker.generation, cause))
-            return
-        known = self.state.workers.get(worker.generation)
-        role = known.role.value if known is not None else "active"
-        self._emit(WorkerStarted(worker.generation, worker.pid or 0, role))
-        self.take(WorkerUp(worker.generation))
+            self._never_started(worker, "WORKER_NOT_STARTED", error.message)
+        except Exception as error:  # noqa: BLE001 - a worker that nobody waits for would hold up the session
+            fault_id = self._record_failure(f"the host failed to start worker {worker.generation}", error)
+            self._never_started(worker, "INTERNAL", f"the host failed to start it ({fault_id})")
+        else:
+            known = self.state.workers.get(worker.generation)
+            role = known.role.value if known is not None else "active"
+            self._emit(WorkerStarted(worker.generation, worker.pid or 0, role))
+            self.take(WorkerUp(worker.generation))
+
+    def _never_started(self, worker: WorkerProcess, code: str, message: str) -> None:
+        cause = {"class": "process", "code": code, "message": message}
+        if worker.pid is None:
+            self._gone(WorkerDown(worker.generation, cause))
+        else:
+            worker.end(politely=False, fault=cause)
 
     def _stop_worker(self, command: StopWorker) -> None:
         waiting = self._starts.pop(command.generation, None)
         if waiting is not None:
             waiting.cancel()
+            cause = {"class": "process", "code": "WORKER_NOT_STARTED", "message": "it was not needed any more"}
+            self._inputs.append(WorkerDown(command.generation, cause))
         worker = self._workers.get(command.generation)
         if worker is not None:
             worker.end(politely=command.politely)
@@ -248,40 +312,69 @@ class Host:
 
     def worker_noise(self, generation: int, line: bytes, count: int) -> None:
         """A worker wrote something else to stdout."""
-        self.state.counts["noise_lines"] = self.state.counts.get("noise_lines", 0) + 1
+        self._counts["noise_lines"] += 1
         if count in {1, 10, 100, 1000, 10_000}:
             self._emit(StdoutNoise(generation, line[:200].decode(errors="replace"), count))
 
+    def worker_unheard(self, generation: int) -> None:  # noqa: ARG002
+        """A message for a worker was dropped, since it does not read."""
+        self._counts["dropped_for_worker"] += 1
+
     def worker_ended(self, generation: int, cause: Mapping[str, Any], unsent: frozenset[int]) -> None:
         """A worker is gone."""
-        self._workers.pop(generation, None)
         if cause.get("survivors"):
             text = f"processes of worker {generation} are still alive"
             self._emit(KillFailed(None, tuple(cause["survivors"]), text))
+        if cause.get("problem"):
+            self._tell_problem("containers", f"the container of worker {generation}: {cause['problem']}")
         told = {name: value for name, value in cause.items() if name in {"class", "code", "message", "stderr"}}
         if cause.get("refused") and generation == 1:  # later on it is a fault like any other, which may be mended
+            self._workers.pop(generation, None)
             self.refusal = cause["exit_code"]
             self._on_leave()
             return
-        self.take(WorkerDown(generation, told, unsent))
+        self._gone(WorkerDown(generation, told, unsent))
+
+    def _gone(self, down: WorkerDown) -> None:
+        self._workers.pop(down.generation, None)
+        if self._begins_anew:
+            self._go_on_when_alone()
+        else:
+            self.take(down)
 
     # --- what people ask ---------------------------------------------------------------------------------------
 
+    def counts(self) -> dict[str, int]:
+        """What was counted, by the kernel and beside it."""
+        seen = {**self._counts, "stderr_bytes_dropped": self._relay.dropped}
+        return {**self.state.counts, **{name: count for name, count in seen.items() if count}}
+
     def health(self) -> dict[str, Any]:
         """How the host is."""
-        active = self._workers.get(self.state.active)
         told = health(self.state, self._loop.time(), self._started_at)
-        return {**told, "worker_pid": active.pid if active is not None else None}
+        counters = {**told["counters"], **self._counts, "stderr_bytes_dropped": self._relay.dropped}
+        return {**told, "counters": counters, "worker_pid": self._active_pid()}
+
+    def _active_pid(self) -> int | None:
+        active = self._workers.get(self.state.active)
+        return active.pid if active is not None else None
 
     async def restart(self) -> dict[str, Any]:
         """Replace the worker; SessionError when that failed and the old one stays."""
+        before = self.state.active
         done: asyncio.Future[str] = self._loop.create_future()
         self._restarts_awaited.append(done)
-        self.take(RestartAsked())
-        problem = await done
+        try:
+            self.take(RestartAsked())
+            problem = await done
+        finally:  # also where whoever asked has left
+            if done in self._restarts_awaited:
+                self._restarts_awaited.remove(done)
         if problem:
-            raise SessionError(problem)
-        return {"generation": self.state.active}
+            stays = self.state.active == before and before in self._workers and not self.state.leaving_at
+            remedy = "; if the server cannot run twice at once: holdfast stop, then start it again"
+            raise SessionError(problem + (remedy if stays else ""))
+        return {"generation": self.state.active, "worker_pid": self._active_pid()}
 
     def pause_workers(self, full: bool) -> None:
         """Stop or resume reading what workers say; asked for when the client does not read."""
@@ -297,6 +390,7 @@ class Host:
 
     async def close(self) -> None:
         """End every worker, and wait for it."""
+        self._is_closed = True
         for timer in (*self._starts.values(), *filter(None, [self._alarm])):
             timer.cancel()
         self._starts.clear()

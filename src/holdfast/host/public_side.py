@@ -15,35 +15,37 @@ from holdfast.observe.sink import EventSink
 from holdfast.stdio.outbox import Outbox
 from holdfast.vocabulary.events import MessageRejected
 from holdfast.vocabulary.ids import RequestId
-from holdfast.wire.codec import decode, encode
+from holdfast.wire.codec import RELAY_DEPTH, decode, encode
 from holdfast.wire.envelope import INVALID_REQUEST, Request, error_message, parse
 from holdfast.wire.splice import split_batch
 
 __all__ = ["PublicSide"]
 
 _BATCH_REVISION = "2025-03-26"
+HELD_BYTES = 16 * 1024 * 1024  # answers that wait for the rest of their batch, of all batches together
 
 
 class PublicSide:
     """Turns frames into inputs of the kernel, and its answers into frames."""
 
-    def __init__(self, outbox: Outbox, log: EventSink, *, max_depth: int, max_bytes: int) -> None:
+    def __init__(self, outbox: Outbox, log: EventSink, *, max_bytes: int) -> None:
         self.is_full = False  # the client does not read
         self.take: Callable[[FromClient], None] = _nobody
         self.revision: Callable[[], str] = str
+        self.is_pending: Callable[[RequestId], bool] = lambda _: False
         self.on_backlog: Callable[[], None] = lambda: None  # told of what piles up while the client does not read
         self._outbox = outbox
         self._log = log
-        self._max_depth = max_depth
         self._max_bytes = max_bytes
         self._batches: dict[RequestId, Batch] = {}
+        self._held = 0  # bytes of answers in them
 
     def receive(self, frame: bytes | WireError) -> None:
         """Take one frame of the client, whatever it is."""
         try:
             if isinstance(frame, WireError):
                 raise frame
-            document = decode(frame, max_depth=self._max_depth)
+            document = decode(frame, max_depth=RELAY_DEPTH)
             if isinstance(document, list):
                 self._receive_batch(document, frame)
             else:
@@ -58,11 +60,10 @@ class PublicSide:
             batch.owed.discard(command.answers)
             if command.payload:
                 batch.add(command.payload)
+                self._held += len(command.payload)
             self._send_if_complete(batch)
         elif command.payload and not (self.is_full and command.is_droppable):
-            self._outbox.send_bytes(command.payload)
-            if self.is_full:
-                self.on_backlog()
+            self._send_bytes(command.payload)
 
     def settle(self, pending: Container[RequestId]) -> None:
         """Expect no more answers to requests that are over: a cancelled one must not hold up its batch."""
@@ -77,29 +78,46 @@ class PublicSide:
         if not documents:
             raise WireError(INVALID_REQUEST, "an empty batch holds no request")
         batch = Batch(self._max_bytes)
-        inputs: list[tuple[FromClient, RequestId | None]] = []
+        inputs = self._inputs_of(batch, documents, frame)
+        self._held += batch.size
+        self._send_if_complete(batch)  # with only notifications in it, and what is no message
+        for given in inputs:
+            if isinstance(given.message, Request):
+                self._batches[given.message.id] = batch
+            self.take(given)
+
+    def _inputs_of(self, batch: Batch, documents: list[Any], frame: bytes) -> list[FromClient]:
+        """The messages of a batch; what is refused of it is answered in the batch itself."""
+        inputs: list[FromClient] = []
         for document, element in zip(documents, split_batch(frame), strict=True):
             try:
                 message = parse(document)
+                if isinstance(message, Request):
+                    self._owe(batch, message.id)
             except WireError as error:
                 batch.add(encode(self._rejection(error)))
                 continue
-            owed: RequestId | None = None
-            if isinstance(message, Request) and message.id not in self._batches and message.id not in batch.owed:
-                owed = message.id
-                batch.owed.add(owed)
-            inputs.append((FromClient(message, element), owed))
-        if not batch.owed:  # only notifications, and what is no message
-            self._send_if_complete(batch)
-        for given, owed in inputs:
-            if owed is not None:
-                self._batches[owed] = batch
-            self.take(given)
+            inputs.append(FromClient(message, element))
+        return inputs
+
+    def _owe(self, batch: Batch, request_id: RequestId) -> None:
+        """Expect an answer; not to an id that is in flight, whose one answer belongs to somebody else."""
+        if request_id in batch.owed or request_id in self._batches or self.is_pending(request_id):
+            text = f"request id {request_id!r:.80} is still in flight"
+            raise WireError(INVALID_REQUEST, text, request_id=request_id)
+        batch.owed.add(request_id)
 
     def _send_if_complete(self, batch: Batch) -> None:
-        if batch.is_complete:
+        """Send a batch that is complete; and what there is of one that would have to be split anyway."""
+        if batch.is_complete or batch.size > self._max_bytes or self._held > HELD_BYTES:
+            self._held -= batch.size
             for array in batch.arrays():
-                self._outbox.send_bytes(array)
+                self._send_bytes(array)
+
+    def _send_bytes(self, payload: bytes) -> None:
+        self._outbox.send_bytes(payload)
+        if self.is_full:
+            self.on_backlog()
 
     def _rejection(self, error: WireError) -> dict[str, Any]:
         self._log.emit(MessageRejected(error.jsonrpc_code, error.message))

@@ -11,6 +11,7 @@ from typing import Any
 from holdfast.errors import HoldfastError
 from holdfast.host.control import ControlServer
 from holdfast.host.host import Host
+from holdfast.host.naming import legible, server_identity
 from holdfast.host.outcomes import open_outcomes
 from holdfast.host.policy import policy_of
 from holdfast.host.public_side import PublicSide
@@ -21,14 +22,14 @@ from holdfast.kernel.cancellation import ANSWER_MARGIN
 from holdfast.kernel.inputs import ClientLeft, ShutDown
 from holdfast.observe.event_log import EventLog, NullEventLog, open_event_log, path_component
 from holdfast.process.command import MARKER
-from holdfast.process.containers import container_engine, labelled, remove_labelled
+from holdfast.process.containers import container_engine, remove_labelled
 from holdfast.settings import Configuration, Settings
 from holdfast.stdio.lifetime import Lifetime
 from holdfast.stdio.outbox import Outbox
 from holdfast.stdio.reader import InputReader
 from holdfast.stdio.streams import StandardStreams, claim_standard_streams
 from holdfast.version import __version__
-from holdfast.vocabulary.events import HostStarted, HostStopped, LeftoversReaped
+from holdfast.vocabulary.events import FaultRecorded, HostStarted, HostStopped, KillFailed, LeftoversReaped
 
 __all__ = ["run_host"]
 
@@ -49,7 +50,7 @@ def run_host(command: Sequence[str], configuration: Configuration, name: str, *,
     outer = os.environ.get(MARKER)
     os.environ[MARKER] = f"{outer}:{token}" if outer else token
     log = open_event_log(settings, name)
-    log.emit(HostStarted(name, __version__, os.getpid(), tuple(command)))
+    log.emit(HostStarted(legible(name), __version__, os.getpid(), tuple(map(legible, command))))
     log.flush()
     streams = claim_standard_streams()
     gc.collect()
@@ -90,9 +91,7 @@ class _HostProcess:
         self._outbox = Outbox(
             framer, self._log, on_full=self._on_full, on_lost=lambda: lifetime.end("broken_pipe")
         )
-        public = PublicSide(
-            self._outbox, self._log, max_depth=settings.max_depth, max_bytes=settings.max_message_bytes
-        )
+        public = PublicSide(self._outbox, self._log, max_bytes=settings.max_message_bytes)
         self._public = public
 
         def feed(data: bytes) -> None:
@@ -116,24 +115,26 @@ class _HostProcess:
     def _worker_options(self) -> WorkerOptions:
         settings = self._settings
         return WorkerOptions(
-            labelled(self._command, self._token),
+            self._command,
             is_ours=self._is_ours,
             legacy=settings.mcp_mode == "legacy",
             grace=settings.kill_grace,
             noise_max=settings.noise_max,
             max_bytes=settings.max_message_bytes,
             max_header_bytes=settings.max_header_bytes,
-            max_depth=settings.max_depth,
+            token=self._token,
         )
 
     def _new_host(self, options: WorkerOptions, public: PublicSide) -> Host:
-        outcomes = open_outcomes(
-            self._settings.state_path() / path_component(self._name) / "outcomes.sqlite", self._settings.dedup_ttl
-        )
+        # Names are guessed and shared; an outcome is that of one server and of no other.
+        file = f"outcomes-{server_identity(self._command)}.sqlite"
+        place = self._settings.state_path() / path_component(self._name)
+        outcomes = open_outcomes(place / file, self._settings.dedup_ttl)
         host = Host(policy_of(self._configuration), options, public, outcomes, self._log, self._on_leave)
         public.take = host.take
         public.on_backlog = self._on_backlog
         public.revision = lambda: host.state.session.revision
+        public.is_pending = lambda request_id: request_id in host.state.pending
         return host
 
     # --- beside the session ------------------------------------------------------------------------------------
@@ -153,12 +154,20 @@ class _HostProcess:
         with suppress(HoldfastError, OSError):  # the directory of records cannot be used; that was told above
             for reaped in await reap(self._settings):
                 self._log.emit(LeftoversReaped(reaped.host, len(reaped.killed), len(reaped.containers)))
+                if reaped.left:
+                    text = f"processes that the host {reaped.host} left are still alive"
+                    self._log.emit(KillFailed(None, reaped.left, text))
+                if reaped.problem:
+                    self._tell_problem("leftovers", f"what the host {reaped.host} left: {reaped.problem}")
                 self._log.flush()
+
+    def _tell_problem(self, what: str, message: str) -> None:
+        self._log.emit(FaultRecorded(what, None, None, "HoldfastError", message, ""))
 
     def status(self) -> dict[str, Any]:
         """What `holdfast status` shows."""
         record = self._control and self._control.record
-        told = {"name": self._name, "pid": os.getpid(), "command": list(self._command)}
+        told = {"name": legible(self._name), "pid": os.getpid(), "command": list(map(legible, self._command))}
         return {**told, **self._host.health(), "started": record.since if record else None}
 
     async def restart(self) -> dict[str, Any]:
@@ -195,12 +204,13 @@ class _HostProcess:
         await self._outbox.drain(WRITE_BOUND)
         await self._host.close()
         engine = container_engine(self._command)
-        if engine is not None:
-            await remove_labelled(engine, self._token, CONTAINER_BOUND)
+        if engine is not None:  # a container that came up only after its worker was gone
+            removal = await remove_labelled(engine, self._token, CONTAINER_BOUND)
+            if removal.problem:
+                self._tell_problem("containers", f"containers may be left: {removal.problem}")
         if self._control is not None:
             await self._control.close()
-        counts = dict(self._host.state.counts)
-        self._log.emit(HostStopped(self._name, os.getpid(), reason, counts))
+        self._log.emit(HostStopped(legible(self._name), os.getpid(), reason, self._host.counts()))
         self._log.close()
         await self._reader.close()
         await self._outbox.close()

@@ -5,6 +5,7 @@ their place; what does not fit its bound is dropped and counted.
 """
 
 import os
+import select
 import threading
 from collections import deque
 
@@ -30,6 +31,10 @@ class Tail:
         if len(data) == self._limit and b"\n" in data:
             data = data[data.index(b"\n") + 1 :]
         return data.decode(errors="replace").strip()
+
+    def last_line(self) -> str:
+        """The last line that is not empty, as far as it is kept."""
+        return self.text().rpartition("\n")[2].strip()
 
 
 class StderrRelay:
@@ -73,13 +78,22 @@ class StderrRelay:
                 if not self._parts:
                     return
                 data = self._parts.popleft()
-            try:
-                while data:
-                    data = data[os.write(self._descriptor, data) :]
-            except OSError:
-                with self._wake:  # nobody will ever read it again
-                    self._closed = True
-                    self._parts.clear()
-                return
+            left = self._write(data)
             with self._wake:
+                if left:  # nobody will ever read it again
+                    self._closed = True
+                    self.dropped += left + sum(map(len, self._parts))
+                    self._parts.clear()
+                    return
                 self._waiting = sum(map(len, self._parts))
+
+    def _write(self, data: bytes) -> int:
+        """Write it all, however long that takes; how many bytes can never be written."""
+        while data:
+            try:
+                data = data[os.write(self._descriptor, data) :]
+            except BlockingIOError:  # whoever has the same pipe made it so; it is only full
+                select.select([], [self._descriptor], [])
+            except OSError:
+                return len(data)
+        return 0

@@ -12,12 +12,15 @@ from typing import Any, Protocol
 
 from holdfast.errors import ProcessError, WireError
 from holdfast.host.stderr_relay import StderrRelay, Tail
-from holdfast.host.unreadable import ENDS_KEPT, UnreadableAnswer, recognize
+from holdfast.host.unreadable import UnreadableAnswer, recognize
 from holdfast.host.worker_input import WorkerInput
+from holdfast.present.bounds import clean_line, truncate_chars
 from holdfast.process import Outcome, Process, spawn
-from holdfast.wire.codec import decode
+from holdfast.process.containers import WORKER_LABEL, container_engine, labelled, remove_labelled
+from holdfast.wire.codec import RELAY_DEPTH, decode
 from holdfast.wire.envelope import Message, parse
 from holdfast.wire.framing import ContentLengthFramer, LineFramer
+from holdfast.wire.legible import ENDS_KEPT
 
 __all__ = ["WorkerListener", "WorkerOptions", "WorkerProcess"]
 
@@ -26,10 +29,15 @@ MAX_WAITING = (
     64 * 1024 * 1024
 )  # bytes unread by a worker from which on it is sent requests only; those are bounded
 STDOUT_PATIENCE = 1.0  # seconds that a worker may live on after it has closed its stdout
+CONTAINER_BOUND = 20.0  # seconds that the engine may take to remove the container of a worker
+MAX_LAST_WORDS = 200
 
 
 class WorkerOptions:
-    """How every worker of a host is started and read."""
+    """How every worker of a host is started and read.
+
+    `token` is that of the host: the containers of its workers are labelled with it, and each with its own.
+    """
 
     def __init__(
         self,
@@ -41,22 +49,37 @@ class WorkerOptions:
         noise_max: int,
         max_bytes: int,
         max_header_bytes: int,
-        max_depth: int,
+        token: str = "",
     ) -> None:
-        self.command = tuple(command)
+        self._command = tuple(command)
+        self._token = token
         self.is_ours = is_ours
         self.grace = grace
         self.noise_max = noise_max
-        self.max_depth = max_depth
         self._legacy = legacy
         self._max_bytes = max_bytes
         self._max_header_bytes = max_header_bytes
 
-    def framer(self, ends_kept: int = 0) -> LineFramer | ContentLengthFramer:
+    def command_of(self, generation: int) -> tuple[str, ...]:
+        """What is run as this worker."""
+        return labelled(self._command, self._token, self._label_of(generation)) if self._token else self._command
+
+    async def remove_containers_of(self, generation: int) -> str:
+        """Remove what a container engine still runs for this worker; what went wrong, if anything."""
+        engine = container_engine(self._command) if self._token else None
+        if engine is None:
+            return ""
+        label = self._label_of(generation)
+        return (await remove_labelled(engine, label, CONTAINER_BOUND, key=WORKER_LABEL)).problem
+
+    def _label_of(self, generation: int) -> str:
+        return f"{self._token}-{generation}"
+
+    def framer(self) -> LineFramer | ContentLengthFramer:
         """A framer of its own for one stream."""
         if self._legacy:
-            return ContentLengthFramer(self._max_bytes, self._max_header_bytes, ends_kept=ends_kept)
-        return LineFramer(self._max_bytes, ends_kept=ends_kept)
+            return ContentLengthFramer(self._max_bytes, self._max_header_bytes, ends_kept=ENDS_KEPT)
+        return LineFramer(self._max_bytes, ends_kept=ENDS_KEPT)
 
 
 class WorkerListener(Protocol):
@@ -71,8 +94,11 @@ class WorkerListener(Protocol):
     def worker_noise(self, generation: int, line: bytes, count: int) -> None:
         """A line came that is no message."""
 
+    def worker_unheard(self, generation: int) -> None:
+        """A message for it was dropped: it does not read, and too much waits for it already."""
+
     def worker_ended(self, generation: int, cause: Mapping[str, Any], unsent: frozenset[int]) -> None:
-        """It is gone, with all its processes, and everything that it said was told."""
+        """It is gone, with all its processes and containers, and everything that it said was told."""
 
 
 class WorkerProcess:
@@ -87,7 +113,7 @@ class WorkerProcess:
         self._listener = listener
         self._relay = stderr
         self._tail = Tail()
-        self._framer = options.framer(ENDS_KEPT)
+        self._framer = options.framer()
         self._wrap = options.framer().wrap
         self._process: Process | None = None
         self._closed = asyncio.Event()  # its stdout
@@ -106,15 +132,16 @@ class WorkerProcess:
     async def start(self) -> None:
         """Start it; ProcessError when that is not possible."""
         self._process = await spawn(
-            self._options.command,
+            self._options.command_of(self.generation),
             stdin="pipe",
             on_stdout=self._on_stdout,
             on_stderr=self._on_stderr,
             grace=self._options.grace,
         )
+        # From here on its end is seen to, whatever happens.
+        self._watch = asyncio.create_task(self._see_to_its_end(self._process))
         assert self._process.stdin is not None  # it was asked for
         self._input = WorkerInput(self._process.stdin)
-        self._watch = asyncio.create_task(self._see_to_its_end(self._process))
         if self._is_unwanted:
             self.end(politely=False)
 
@@ -123,6 +150,8 @@ class WorkerProcess:
         assert self._input is not None  # the kernel waits for its start
         if attempt or self._input.waiting < MAX_WAITING:
             self._input.send(self._wrap(payload), attempt)
+        else:
+            self._listener.worker_unheard(self.generation)
 
     def pause(self, full: bool) -> None:
         """Stop or resume reading what it says."""
@@ -163,15 +192,20 @@ class WorkerProcess:
             self.end(politely=False, fault=_cause("transport", "STDOUT_CLOSED", "the worker closed its stdout"))
         try:
             outcome = await ended
-            cause = self._fault or _cause("process", "WORKER_EXITED", f"the worker ended ({outcome.describe()})")
+            cause = self._fault or _exited(f"the worker ended ({outcome.describe()})")
         except ProcessError as error:
             outcome = Outcome(process.pid, lost=True)
-            cause = _cause("process", "WORKER_EXITED", error.message)
+            cause = _exited(error.message)
         unsent = self._input.unsent if self._input is not None else frozenset()
         await process.stop(0)  # which also hands over the last of what it said
         for frame in self._framer.finish():
             self._take(frame, is_whole=False)
+        words = truncate_chars(clean_line(self._tail.last_line()), MAX_LAST_WORDS)
+        if words and cause["code"] == "WORKER_EXITED":
+            cause = {**cause, "message": f"{cause['message']}: {words}"}
         told = {**cause, "exit_code": outcome.returncode, "survivors": outcome.survivors}
+        # Killing the command of a container leaves the container running, and with it perhaps the call.
+        told["problem"] = await self._options.remove_containers_of(self.generation)
         # A server of ours that cannot be served says so with this code: a thing to correct, not to try again.
         told["refused"] = self._options.is_ours and outcome.returncode == USAGE_EXIT and not self._has_spoken
         self._listener.worker_ended(self.generation, {**told, "stderr": self._tail.text()}, unsent)
@@ -189,7 +223,7 @@ class WorkerProcess:
         try:
             if isinstance(frame, WireError):
                 raise frame
-            message = parse(decode(frame, max_depth=self._options.max_depth))
+            message = parse(decode(frame, max_depth=RELAY_DEPTH, surrogates=True))
         except WireError as error:
             line = error.message.encode() if isinstance(frame, WireError) else frame
             # The half that a worker managed to write before it died is no answer: the call was lost with it.
@@ -213,6 +247,10 @@ class WorkerProcess:
         if data:
             self._tail.add(data)
             self._relay.write(data)
+
+
+def _exited(message: str) -> Mapping[str, Any]:
+    return _cause("process", "WORKER_EXITED", message)
 
 
 def _cause(fault_class: str, code: str, message: str) -> Mapping[str, Any]:

@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 from holdfast.errors import ProcessError
 
-__all__ = ["LABEL", "Removal", "container_engine", "labelled", "remove_labelled"]
+__all__ = ["LABEL", "WORKER_LABEL", "Removal", "container_engine", "labelled", "remove_labelled"]
 
-LABEL = "io.holdfast.custody"
+LABEL = "io.holdfast.custody"  # of everything that one host starts
+WORKER_LABEL = "io.holdfast.worker"  # of what one of its commands starts
 
 _ENGINES = frozenset({"docker", "podman", "podman-remote"})
 # Global options whose value is the next word; all others are switches or hold their value behind `=`.
@@ -45,20 +46,21 @@ def container_engine(argv: Sequence[str]) -> tuple[str, ...] | None:
     return tuple(argv[: at - 1] if argv[at - 1] == "container" else argv[:at])
 
 
-def labelled(argv: Sequence[str], label: str) -> tuple[str, ...]:
-    """The command with our label for the container that it starts; any other command as it is."""
+def labelled(argv: Sequence[str], label: str, worker: str = "") -> tuple[str, ...]:
+    """The command with our labels for the container that it starts; any other command as it is."""
     at = _position_of_run(argv)
     if at is None:
         return tuple(argv)
-    return (*argv[: at + 1], "--label", f"{LABEL}={label}", *argv[at + 1 :])
+    own = ("--label", f"{WORKER_LABEL}={worker}") if worker else ()
+    return (*argv[: at + 1], "--label", f"{LABEL}={label}", *own, *argv[at + 1 :])
 
 
-async def remove_labelled(engine: Sequence[str], label: str, timeout: float) -> Removal:
+async def remove_labelled(engine: Sequence[str], label: str, timeout: float, *, key: str = LABEL) -> Removal:
     """Remove every container with this label, running or not, within `timeout` seconds. Raises nothing."""
     deadline = time.monotonic() + timeout
     removed: list[str] = []
     try:
-        listed = await _ask([*engine, "ps", "-aq", "--filter", f"label={LABEL}={label}"], deadline)
+        listed = await _ask([*engine, "ps", "-aq", "--filter", f"label={key}={label}"], deadline)
         ids = [word for word in listed.split() if word.isalnum()]
         for first in range(0, len(ids), _AT_ONCE):
             batch = ids[first : first + _AT_ONCE]

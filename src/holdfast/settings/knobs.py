@@ -128,17 +128,23 @@ class Settings:
         "Seconds of silence after which a call that has a progress token gets a sign of life; 0 means never.",
         "--heartbeat",
     )
-    replays: int = _knob(2, integer(0, 100), "How many losses of its worker one call may survive.", "--replays")
+    replays: int = _knob(
+        2,
+        integer(0, 100),
+        "How many losses of its worker one call may survive. In the rule of a tool: replays, or restart_budget.",
+        "--replays",
+    )
     untrusted: bool = _knob(
         False,  # noqa: FBT003
         SWITCH,
-        "Do not believe a worker that calls a tool read-only (readOnlyHint).",
+        "Believe nothing that the worker says about its tools: neither hints nor declared effects. "
+        "Rules in a configuration file still count.",
         "--untrusted",
     )
     trust_idempotent: bool = _knob(
         False,  # noqa: FBT003
         SWITCH,
-        "Believe a worker that calls a tool idempotent (idempotentHint) too.",
+        "Believe a worker that calls a tool idempotent (idempotentHint) too; not with --untrusted.",
         "--trust-idempotent",
     )
     probe_hold: float = _knob(
@@ -149,9 +155,9 @@ class Settings:
     dedup_ttl: float = _knob(WEEK, SECONDS, "Seconds that the stored outcome of a deduplicated call is kept.")
 
     # The host: the worker itself.
-    spare: int = _knob(0, integer(0, 8), "Warm standby workers.", "--spare")
+    spare: int = _knob(0, integer(0, 1), "Warm standby workers: none, or one that takes over at once.", "--spare")
     start_timeout: float = _knob(
-        60.0, POSITIVE_SECONDS, "Seconds that a replacement worker may take until it is ready.", "--start-timeout"
+        60.0, POSITIVE_SECONDS, "Seconds that a worker may take to answer the handshake.", "--start-timeout"
     )
     ping_interval: float = _knob(30.0, SECONDS, "Seconds between two looks at an idle worker; 0 means never.")
     ping_timeout: float = _knob(
@@ -165,11 +171,14 @@ class Settings:
     restart_budget: int = _knob(
         10,
         integer(1),
-        "Losses of the worker within the restart window after which the host only tries at a low rate.",
+        "Losses of the worker within the restart window after which the host only tries at a low rate. "
+        "In the rule of a tool this word means replays.",
         "--restart-budget",
     )
     restart_window: float = _knob(60.0, SECONDS, "Seconds within which losses count against the restart budget.")
-    restart_delay: float = _knob(0.1, SECONDS, "Seconds before the first restart; doubles with every loss.")
+    restart_delay: float = _knob(
+        0.1, SECONDS, "Seconds before the second restart in a row; doubles with every loss. The first is at once."
+    )
     restart_delay_max: float = _knob(5.0, SECONDS, "Longest pause before a restart, in seconds.")
     restart_slow: float = _knob(30.0, SECONDS, "Seconds between restarts once the budget is used up.")
     restart_reset: float = _knob(30.0, SECONDS, "Seconds of uptime after which earlier losses are forgotten.")

@@ -18,7 +18,7 @@ SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP"
 
 
 class Lifetime:
-    """Waits for the first reason to end. `reason` is eof, broken_pipe, parent_died, signal or error."""
+    """Waits for the first reason to end. `reason` is eof, broken_pipe, parent_died, signal, asked or error."""
 
     def __init__(self, *, exit_with_parent: bool) -> None:
         self._loop = asyncio.get_running_loop()

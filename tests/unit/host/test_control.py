@@ -20,7 +20,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from holdfast.errors import SessionError, UsageError
-from holdfast.host.control import LINE_BYTES, MAX_CONNECTIONS, ControlServer
+from holdfast.host.control import LINE_BYTES, MAX_CONNECTIONS, MAX_WAITING, ControlServer
 from holdfast.host.records import Registration, list_hosts
 from holdfast.host.remote import ask
 from holdfast.settings import Settings
@@ -268,6 +268,42 @@ def test_a_caller_that_leaves_during_a_restart_harms_nobody(settings: Settings) 
             return answer
 
     assert asyncio.run(main())["state"] == "ready"
+
+
+def test_callers_that_wait_for_a_restart_keep_nobody_from_asking(settings: Settings) -> None:
+    async def main() -> tuple[Any, Any, bool]:
+        host = Host()
+        host.gate = asyncio.Event()
+        async with serving(settings, host) as registration:
+            path = registration.record.socket
+            crowd = [await asyncio.open_unix_connection(path) for _ in range(MAX_CONNECTIONS)]
+            for _, writer in crowd:
+                writer.write(b'{"op": "restart"}\n')
+            status = await asyncio.to_thread(ask, registration.record, "status", 10.0)
+            with pytest.raises(SessionError, match="busy"):
+                await asyncio.to_thread(ask, registration.record, "restart", 0.3)
+            await asyncio.to_thread(ask, registration.record, "stop", 10.0)
+            host.gate.set()
+            served = json.loads(await crowd[-1][0].readline())
+            for _, writer in crowd:
+                writer.close()
+        return status["state"], served["ok"], host.stopped.is_set()
+
+    assert asyncio.run(main()) == ("ready", True, True)
+
+
+def test_a_restart_that_nobody_waits_for_any_more_gives_its_place_back(settings: Settings) -> None:
+    async def main() -> Any:
+        host = Host()
+        host.gate = asyncio.Event()
+        async with serving(settings, host) as registration:
+            for _ in range(MAX_WAITING + 1):
+                with pytest.raises(SessionError, match="did not answer in time"):
+                    await asyncio.to_thread(ask, registration.record, "restart", 0.05)
+            host.gate.set()
+            return await asyncio.to_thread(ask, registration.record, "restart", 10.0)
+
+    assert asyncio.run(main()) == {"generation": 2}
 
 
 def test_a_caller_that_never_reads_does_not_hold_up_the_end(settings: Settings) -> None:

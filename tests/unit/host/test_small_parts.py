@@ -2,13 +2,17 @@
 
 import asyncio
 import os
+import re
+import select
 import threading
 from dataclasses import fields
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from holdfast.host.batch import Batch
-from holdfast.host.naming import server_name
+from holdfast.host.naming import server_identity, server_name
 from holdfast.host.policy import policy_of
 from holdfast.host.stderr_relay import StderrRelay, Tail
 from holdfast.host.worker_input import WorkerInput
@@ -45,6 +49,12 @@ def test_a_batch_without_answers_is_no_message() -> None:
         ("python -m shop", "shop"),
         ("python3.12 /srv/notes.py", "notes"),
         ("node build/index.js", "index"),
+        ("docker run -v /a:/b mcp/fetch", "fetch"),
+        ("docker run -it --name x -eA=b --mount=type=bind -p 80:80 mcp/fetch:1.2-slim serve", "fetch"),
+        ("podman --log-level debug run --rm --network host fetch", "fetch"),
+        ("docker run", "docker"),
+        ("inventory.py:server", "inventory"),
+        ("shop.inventory:server", "shop.inventory"),
         ("docker run -i --rm -e TOKEN=1 ghcr.io/github/github-mcp-server:latest", "github-mcp-server"),
         ("/usr/local/bin/my-server --stdio", "my-server"),
         ("sh -c exec", "sh"),
@@ -63,6 +73,27 @@ def test_a_name_is_short_and_names_no_path(word: str) -> None:
     assert 0 < len(name) <= 60
     assert not set(name) & set("/\0 ")
     assert not name.startswith(".")
+
+
+def test_servers_are_told_apart_by_program_arguments_and_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "server").touch(mode=0o755)
+    found = set()
+    for place, path in (("one", "one"), ("one", "two"), ("two", "two"), ("one", "none")):
+        monkeypatch.chdir(tmp_path / place)
+        monkeypatch.setenv("PATH", str(tmp_path / path))
+        assert server_identity(["server"]) == server_identity(["server"])
+        found |= {
+            server_identity(["server"]),
+            server_identity(["server", "\udcff"]),
+            server_identity(["server", ""]),
+        }
+
+    assert len(found) == 12
+    assert all(re.fullmatch("[0-9a-f]{12}", identity) for identity in found)
 
 
 # --- the policy --------------------------------------------------------------------------------------------------
@@ -101,7 +132,7 @@ def test_the_tail_of_a_stream_starts_at_a_line() -> None:
     for data in (b"first line\n", b"second\n", b"third\n"):
         tail.add(data)
 
-    assert tail.text() == "third"
+    assert tail.text() == tail.last_line() == "third"
     assert Tail().text() == ""
 
 
@@ -144,8 +175,30 @@ def test_a_stderr_that_is_closed_is_written_to_no_more() -> None:
     relay.close()
     relay.write(b"later")
 
-    assert relay.dropped == len(b"later")
+    assert relay.dropped == len(b"lost") + len(b"later")
     os.close(writer)
+
+
+def test_a_stderr_that_is_full_for_a_moment_is_written_to_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits, real = threading.Event(), select.select
+
+    def wait(*streams: Any) -> Any:
+        waits.set()
+        return real(*streams)
+
+    monkeypatch.setattr("select.select", wait)
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)  # as somebody else who has the same pipe can make it
+    relay = StderrRelay(writer)
+    relay.write(b"x" * 200_000)
+    relay.write(b"later")
+    assert waits.wait(10)
+    with open(reader, "rb") as pipe:
+        assert pipe.read(200_005) == b"x" * 200_000 + b"later"
+    relay.close()
+    os.close(writer)
+
+    assert relay.dropped == 0
 
 
 # --- the input of a worker ---------------------------------------------------------------------------------------

@@ -1,15 +1,18 @@
 """Both sides of the host in memory: the same messages in any split of the bytes, whatever stands between them."""
 
+import json
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, cast
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.host.public_side import PublicSide
 from holdfast.host.stderr_relay import StderrRelay
 from holdfast.host.unreadable import UnreadableAnswer
+from holdfast.host.worker_input import WorkerInput
 from holdfast.host.worker_process import WorkerOptions, WorkerProcess
 from holdfast.kernel.commands import ToClient
 from holdfast.kernel.inputs import FromClient
@@ -50,7 +53,7 @@ def pieces(data: bytes, cuts: list[int]) -> list[bytes]:
 def options() -> WorkerOptions:
     return WorkerOptions(
         ("worker",), is_ours=False, legacy=False, grace=1.0, noise_max=100, max_bytes=LIMIT,
-        max_header_bytes=LIMIT, max_depth=32,
+        max_header_bytes=LIMIT,
     )  # fmt: skip
 
 
@@ -69,7 +72,7 @@ class Sent:
 def from_client(chunks: list[bytes]) -> tuple[list[FromClient], list[Any]]:
     """What the kernel is told of these bytes, and what is answered without it."""
     sent, inputs = Sent(), list[FromClient]()
-    public = PublicSide(cast("Outbox", sent), NullEventLog(), max_depth=32, max_bytes=LIMIT)
+    public = PublicSide(cast("Outbox", sent), NullEventLog(), max_bytes=LIMIT)
     public.take = inputs.append
     public.revision = lambda: "2025-03-26"
     framer = options().framer()
@@ -92,6 +95,9 @@ class Heard:
 
     def worker_noise(self, generation: int, line: bytes, count: int) -> None:
         self.story.append(count)
+
+    def worker_unheard(self, generation: int) -> None:
+        self.story.append("unheard")
 
     def worker_ended(self, generation: int, cause: Mapping[str, Any], unsent: frozenset[int]) -> None:
         self.story.append(cause)
@@ -135,15 +141,18 @@ def test_what_a_worker_says_is_the_same_byte_by_byte() -> None:
 # --- batches -----------------------------------------------------------------------------------------------------
 
 
+BATCH = b'[{"jsonrpc":"2.0","id":1,"method":"x"},{"jsonrpc":"2.0","id":2,"method":"x"}]'
+
+
 def batch_of(public: PublicSide, sent: Sent) -> None:
     public.revision = lambda: "2025-03-26"
-    public.receive(b'[{"jsonrpc":"2.0","id":1,"method":"x"},{"jsonrpc":"2.0","id":2,"method":"x"}]')
+    public.receive(BATCH)
     assert sent.messages == []
 
 
 def test_the_answers_of_a_batch_leave_together() -> None:
     sent = Sent()
-    public = PublicSide(cast("Outbox", sent), NullEventLog(), max_depth=32, max_bytes=LIMIT)
+    public = PublicSide(cast("Outbox", sent), NullEventLog(), max_bytes=LIMIT)
     public.take = lambda given: None
     batch_of(public, sent)
     public.send(ToClient(b'{"id":2}', answers=2))
@@ -153,9 +162,60 @@ def test_the_answers_of_a_batch_leave_together() -> None:
     assert sent.messages == [b'{"other":1}', b'[{"id":2},{"id":1}]']
 
 
+def test_a_request_of_a_batch_whose_id_is_in_flight_is_refused_in_the_batch() -> None:
+    sent, taken = Sent(), list[FromClient]()
+    public = PublicSide(cast("Outbox", sent), NullEventLog(), max_bytes=LIMIT)
+    public.take = taken.append
+    public.is_pending = lambda request_id: request_id == 1
+    public.revision = lambda: "2025-03-26"
+    public.receive(BATCH)
+    public.send(ToClient(b'{"the":"first"}', answers=1))  # of the request that is in flight
+    public.send(ToClient(b'{"id":2}', answers=2))
+
+    assert [cast("Request", given.message).id for given in taken] == [2]
+    assert sent.messages[0] == b'{"the":"first"}'
+    refused, answered = json.loads(sent.messages[1])
+    assert (refused["id"], refused["error"]["code"], answered) == (1, -32600, {"id": 2})
+    assert "still in flight" in refused["error"]["message"]
+
+
+def test_answers_that_wait_for_the_rest_of_their_batch_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("holdfast.host.public_side.HELD_BYTES", 1000)
+    sent, told = Sent(), list[int]()
+    public = PublicSide(cast("Outbox", sent), NullEventLog(), max_bytes=LIMIT)
+    public.take = lambda given: None
+    public.on_backlog = lambda: told.append(1)
+    public.is_full = True
+    batch_of(public, sent)
+    public.send(ToClient(b'"' + b"x" * 1200 + b'"', answers=2))
+    assert [len(message) for message in sent.messages] == [1204]  # an array of one: it does not wait
+    public.send(ToClient(b"1", answers=1))
+
+    assert sent.messages[1:] == [b"[1]"]
+    assert (told, public._held) == ([1, 1], 0)
+
+
+def test_a_message_to_a_worker_that_does_not_read_is_dropped_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full:
+        waiting = 10
+        sent = 0
+
+        def send(self, data: bytes, attempt: int) -> None:
+            self.sent += attempt
+
+    monkeypatch.setattr("holdfast.host.worker_process.MAX_WAITING", 10)
+    heard, full = Heard(), Full()
+    worker = WorkerProcess(1, options(), heard, StderrRelay())
+    worker._input = cast("WorkerInput", full)
+    worker.send(b"an answer of the client", 0)
+    worker.send(b"a request", 5)
+
+    assert (heard.story, full.sent) == (["unheard"], 5)
+
+
 def test_a_request_of_a_batch_that_is_over_without_an_answer_is_not_waited_for() -> None:
     sent = Sent()
-    public = PublicSide(cast("Outbox", sent), NullEventLog(), max_depth=32, max_bytes=LIMIT)
+    public = PublicSide(cast("Outbox", sent), NullEventLog(), max_bytes=LIMIT)
     public.take = lambda given: None
     batch_of(public, sent)
     public.send(ToClient(b'{"id":2}', answers=2))
@@ -168,7 +228,7 @@ def test_a_request_of_a_batch_that_is_over_without_an_answer_is_not_waited_for()
 
 def test_progress_is_dropped_while_the_client_does_not_read_and_the_rest_is_told_of() -> None:
     sent, told = Sent(), list[int]()
-    public = PublicSide(cast("Outbox", sent), NullEventLog(), max_depth=32, max_bytes=LIMIT)
+    public = PublicSide(cast("Outbox", sent), NullEventLog(), max_bytes=LIMIT)
     public.on_backlog = lambda: told.append(1)
     public.send(ToClient(b"1", is_droppable=True))
     public.is_full = True

@@ -3,9 +3,10 @@
 import pytest
 
 from holdfast.errors import WireError
-from holdfast.host.unreadable import ENDS_KEPT, recognize
+from holdfast.host.unreadable import recognize
 from holdfast.wire.codec import decode
 from holdfast.wire.framing import LineFramer
+from holdfast.wire.legible import ENDS_KEPT
 
 FILLER = b'"' + b"x" * 3000 + b'"'
 

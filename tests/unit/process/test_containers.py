@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.process.containers import LABEL, Removal, container_engine, labelled, remove_labelled
+from holdfast.process.containers import LABEL, WORKER_LABEL, Removal, container_engine, labelled, remove_labelled
 
 # Keeps containers as lines `ID LABEL` in a file, writes down its calls, and can be told to misbehave.
 ENGINE = """#!{python}
@@ -65,6 +65,16 @@ def test_the_label_goes_right_behind_run(command: str, at: int) -> None:
     words = command.split()
 
     assert labelled(words, "t0ken") == (*words[:at], "--label", "io.holdfast.custody=t0ken", *words[at:])
+
+
+def test_what_one_command_starts_can_have_a_label_of_its_own(engine: Path) -> None:
+    words = labelled(["docker", "run", "image"], "mine", "mine-2")
+    own = f"{WORKER_LABEL}=mine-2"
+    engine.with_name("containers").write_text(f"aaa1 {LABEL}=mine\nbbb2 {own}\n")
+    result = asyncio.run(remove_labelled((str(engine),), "mine-2", 20.0, key=WORKER_LABEL))
+
+    assert words == ("docker", "run", "--label", f"{LABEL}=mine", "--label", own, "image")
+    assert result.containers == ["bbb2"]
 
 
 @pytest.mark.parametrize(

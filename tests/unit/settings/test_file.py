@@ -26,12 +26,12 @@ def refusal(directory: Path, text: str | bytes, name: str = "holdfast.toml") -> 
 
 
 WRONG = [
-    ('spare = "yes"', 'spare is "yes": expected a whole number from 0 to 8, without quotes'),
-    ('spare = "2"', 'spare is "2": expected a whole number from 0 to 8, without quotes'),
+    ('spare = "yes"', 'spare is "yes": expected a whole number from 0 to 1, without quotes'),
+    ('spare = "1"', 'spare is "1": expected a whole number from 0 to 1, without quotes'),
     ("spare = true", "spare is true: expected a whole number"),
     ("spare = false", "spare is false: expected a whole number"),
     ("spare = 1.0", "spare is 1.0: expected a whole number"),
-    ("spare = 9", "spare is 9: expected a whole number from 0 to 8"),
+    ("spare = 2", "spare is 2: expected a whole number from 0 to 1"),
     ("spare = []", "spare is an array: expected a whole number"),
     ("[spare]", "spare is a table: expected a whole number"),
     ("spare = 2020-01-01", "spare is 2020-01-01: expected a whole number"),
@@ -180,19 +180,19 @@ def test_a_path_that_cannot_be_is_told(path: str) -> None:
 def test_the_nearest_file_upwards_counts(tmp_path: Path) -> None:
     inner = tmp_path / "a" / "b" / "c"
     inner.mkdir(parents=True)
-    (tmp_path / "holdfast.toml").write_text("spare = 1")
-    (tmp_path / "a" / "pyproject.toml").write_text("[tool.holdfast]\nspare = 2")
+    (tmp_path / "holdfast.toml").write_text("replays = 1")
+    (tmp_path / "a" / "pyproject.toml").write_text("[tool.holdfast]\nreplays = 2")
     (tmp_path / "a" / "b" / "pyproject.toml").write_text('[project]\nname = "holdfast"')  # says nothing to us
 
-    assert load_configuration({}, {}, start=inner).settings.spare == 2
-    assert load_configuration({}, {}, start=tmp_path).settings.spare == 1
+    assert load_configuration({}, {}, start=inner).settings.replays == 2
+    assert load_configuration({}, {}, start=tmp_path).settings.replays == 1
 
 
 def test_in_one_directory_our_own_file_wins(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text("[tool.holdfast]\nspare = 2\nheartbeat = 1")
-    configuration = load(tmp_path, "spare = 1")
+    (tmp_path / "pyproject.toml").write_text("[tool.holdfast]\nreplays = 2\nheartbeat = 1")
+    configuration = load(tmp_path, "replays = 1")
 
-    assert configuration.settings.spare == 1
+    assert configuration.settings.replays == 1
     assert configuration.settings.heartbeat == 15
 
 
@@ -251,13 +251,13 @@ def test_the_variable_can_switch_the_file_off(tmp_path: Path, word: str) -> None
 
 
 def test_a_named_file_may_have_any_name_and_wins_over_the_nearest(tmp_path: Path) -> None:
-    (tmp_path / "holdfast.toml").write_text("spare = 1")
-    (tmp_path / "my.toml").write_text("spare = 2")
-    (tmp_path / "mine.toml").write_text("spare = 3")
+    (tmp_path / "holdfast.toml").write_text("replays = 1")
+    (tmp_path / "my.toml").write_text("replays = 2")
+    (tmp_path / "mine.toml").write_text("replays = 3")
     environ = {"HOLDFAST_CONFIG": str(tmp_path / "my.toml")}
 
-    assert load_configuration({}, environ, start=tmp_path).origins["spare"] == "my.toml"
-    assert load_configuration({}, environ, file=tmp_path / "mine.toml").settings.spare == 3
+    assert load_configuration({}, environ, start=tmp_path).origins["replays"] == "my.toml"
+    assert load_configuration({}, environ, file=tmp_path / "mine.toml").settings.replays == 3
 
 
 @pytest.mark.parametrize(

@@ -13,25 +13,25 @@ from holdfast.errors import UsageError
 from holdfast.settings import SETTINGS, Settings, ToolRule, load_configuration, load_settings
 
 FLAG, VARIABLE, SERVER, GENERAL = (
-    {"spare": "4"},
-    {"HOLDFAST_SPARE": "3"},
-    "[servers.shop]\nspare = 2\n",
-    "spare = 1\n",
+    {"replays": "4"},
+    {"HOLDFAST_REPLAYS": "3"},
+    "[servers.shop]\nreplays = 7\n",
+    "replays = 1\n",
 )
 
 
 @pytest.mark.parametrize(
-    ("overrides", "environ", "text", "server", "spare", "origin"),
+    ("overrides", "environ", "text", "server", "replays", "origin"),
     [
-        (FLAG, VARIABLE, GENERAL + SERVER, "shop", 4, "--spare"),
-        ({}, VARIABLE, GENERAL + SERVER, "shop", 3, "HOLDFAST_SPARE"),
-        ({"spare": None}, VARIABLE, GENERAL + SERVER, "shop", 3, "HOLDFAST_SPARE"),
-        ({}, {}, GENERAL + SERVER, "shop", 2, "holdfast.toml [servers.shop]"),
+        (FLAG, VARIABLE, GENERAL + SERVER, "shop", 4, "--replays"),
+        ({}, VARIABLE, GENERAL + SERVER, "shop", 3, "HOLDFAST_REPLAYS"),
+        ({"replays": None}, VARIABLE, GENERAL + SERVER, "shop", 3, "HOLDFAST_REPLAYS"),
+        ({}, {}, GENERAL + SERVER, "shop", 7, "holdfast.toml [servers.shop]"),
         ({}, {}, GENERAL + SERVER, "other", 1, "holdfast.toml"),
         ({}, {}, GENERAL + SERVER, None, 1, "holdfast.toml"),
-        ({}, {}, SERVER, "other", 0, "default"),
-        ({}, {}, "", "shop", 0, "default"),
-        ({"spare": 0}, VARIABLE, GENERAL + SERVER, "shop", 0, "--spare"),
+        ({}, {}, SERVER, "other", 2, "default"),
+        ({}, {}, "", "shop", 2, "default"),
+        ({"replays": 0}, VARIABLE, GENERAL + SERVER, "shop", 0, "--replays"),
     ],
 )
 def test_the_nearer_source_wins(
@@ -40,13 +40,13 @@ def test_the_nearer_source_wins(
     environ: dict[str, str],
     text: str,
     server: str | None,
-    spare: int,
+    replays: int,
     origin: str,
 ) -> None:
     (tmp_path / "holdfast.toml").write_text(text)
     configuration = load_configuration(overrides, environ, server=server, start=tmp_path)
 
-    assert (configuration.settings.spare, configuration.origins["spare"]) == (spare, origin)
+    assert (configuration.settings.replays, configuration.origins["replays"]) == (replays, origin)
     assert configuration.origins.keys() == {setting.name for setting in SETTINGS}
 
 
@@ -115,7 +115,7 @@ def test_no_toml_reader_is_loaded_where_there_is_no_file(tmp_path: Path) -> None
     ("name", "value"),
     [
         ("spare", False),  # equals the default 0
-        ("spare", 9),
+        ("spare", 2),
         pytest.param("spare", 10**5000, id="spare-huge"),
         ("replays", True),
         ("deadline", float("nan")),
@@ -146,7 +146,7 @@ def test_an_unknown_override_is_an_error() -> None:
 
 SECONDS = st.floats(0, 1e6) | st.integers(0, 10**6)
 KNOBS = {
-    "spare": st.integers(0, 8),
+    "spare": st.integers(0, 1),
     "replays": st.integers(0, 100),
     "deadline": SECONDS,
     "heartbeat": SECONDS,
