@@ -258,3 +258,12 @@ def test_every_command_has_help_with_an_example(cli: Cli, command: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert f"  holdfast contract {command} " in done.stdout
     assert "--json" in done.stdout
+
+
+def test_a_file_that_is_too_large_is_refused_instead_of_cut(cli: Cli, tmp_path: Path) -> None:
+    with (tmp_path / "huge.md").open("wb") as file:
+        file.truncate(64 * 1024 * 1024 + 1)  # it takes no room on the disk
+    done = cli("contract", "lint", "huge.md")
+
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.startswith("holdfast: huge.md is larger than 64 MiB")

@@ -12,11 +12,12 @@ __all__ = ["command"]
 @click.command(name="check", cls=SourceCommand)
 @click.argument("words", nargs=-1, metavar="TARGET | -- COMMAND ARGS...")
 @click.option("--lock", "lock_file", metavar="FILE", help="The lock. [default: contracts/NAME.lock.json]")
+@click.option("--strict", is_flag=True, help="Count what may change behaviour as breaking.")
 @source_options
 @click.pass_context
 @unreadable_is_3
 def command(
-    ctx: click.Context, words: tuple[str, ...], lock_file: str | None, timeout: float, as_json: bool
+    ctx: click.Context, words: tuple[str, ...], lock_file: str | None, strict: bool, timeout: float, as_json: bool
 ) -> int:
     """Fail when a server is not what its lock says, or when a version did not move as far as a change asks for.
 
@@ -36,7 +37,7 @@ def command(
 
     view = read_surface(loaded.document, loaded.label)
     path = lock_path(lock_file, view)
-    problems = gate_surface(view, read_lock_file(path), today())
+    problems = gate_surface(view, read_lock_file(path), today(), strict=strict)
     facts = {"ok": not problems, "name": view.name, "lock": str(path)}
     if not problems and not as_json:
         count = f"{len(view.tools)} tool{'s' if len(view.tools) != 1 else ''}"
@@ -44,6 +45,6 @@ def command(
         return 0
     count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
     headline = f"{view.name} is not what {path} says: {count}"
-    final = [lock_command(loaded, lock_file)] if problems else []
+    final = [lock_command(loaded, lock_file, problems)] if problems else []
     report(loaded, view, problems, final, headline, as_json=as_json, facts=facts)
     return 1 if problems else 0

@@ -62,7 +62,13 @@ def read_text(path: str) -> str:
 
     try:
         with Path(path).open("rb") as file:
-            return file.read(MAX_BYTES).decode("utf-8")
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise UnreadableError(
+                f"{path} is larger than {MAX_BYTES // 1024 // 1024} MiB",
+                remedy="name the file of one specification",
+            )
+        return data.decode("utf-8")
     except OSError as error:
         raise UnreadableError(
             f"{path} cannot be read: {error.strerror or error}", remedy="holdfast contract spec --template"

@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.cli.contract_sources import Loaded
+from holdfast.contract.compare.rules import APPROVALS
 from holdfast.contract.compare.view import SurfaceView
 from holdfast.contract.gate import Problem, edits
+from holdfast.errors import UsageError
 
-__all__ = ["lock_command", "lock_path", "report", "today"]
+__all__ = ["acceptance_of", "lock_command", "lock_path", "report", "today"]
 
+_MANY = 4  # changes that are named in one command line
 _STRANGE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -26,15 +29,33 @@ def lock_path(given: str | None, view: SurfaceView) -> Path:
     """The file of the lock: the one that was named, else contracts/NAME.lock.json."""
     if given:
         return Path(given)
-    name = _STRANGE.sub("-", view.name).strip("-.") or "server"
+    name = _STRANGE.sub("-", view.name).strip("-.")
+    if not name:  # two of them would share one lock
+        raise UsageError("the document does not name its server", remedy="--lock contracts/NAME.lock.json")
     return Path("contracts") / f"{name}.lock.json"
 
 
-def lock_command(loaded: Loaded, given: str | None) -> str:
-    """The command that agrees to the surface as it is now."""
+def lock_command(loaded: Loaded, given: str | None, problems: Iterable[Problem] = ()) -> str:
+    """The command that agrees to the surface as it is now, once the versions are right."""
     lock = f" --lock {shlex.quote(given)}" if given else ""
+    approvals = [problem for problem in problems if problem.change.rule in APPROVALS]
+    accept = f" {acceptance_of(approvals)}" if approvals else ""
     words = f"-- {shlex.join(loaded.command)}" if loaded.command else loaded.label
-    return f"holdfast contract lock{lock} {words}"
+    return f"holdfast contract lock{lock}{accept} {words}"
+
+
+def acceptance_of(problems: list[Problem]) -> str:
+    """The options that accept every change; a version need not be accepted beside what it would move for."""
+    wanted = [
+        problem.change.address
+        for problem in problems
+        if problem.least is None and problem.change.bump.value != "none"
+    ]
+    wanted = wanted or [problem.change.address for problem in problems]
+    named = " ".join(f"--accept {shlex.quote(address)}" for address in dict.fromkeys(wanted))
+    # Each of many is looked at on its own: the addresses stand above.
+    each = named if len(wanted) <= _MANY else f"--accept RULE@PATH for each of the {len(wanted)} addresses above,"
+    return f"{each} --reason TEXT --until DATE"
 
 
 def report(

@@ -41,13 +41,10 @@ def command(ctx: click.Context, words: tuple[str, ...], output: str | None, time
 
 def write_file(file: Path, document: bytes) -> None:
     """All of the new file or all of the old one, whatever happens meanwhile."""
-    draft = file.with_name(f".{file.name}.draft")
+    from holdfast.contract.atomic import write_atomically
+
     try:
-        try:
-            draft.write_bytes(document)
-            draft.replace(file)
-        finally:
-            draft.unlink(missing_ok=True)
+        write_atomically(file, document)
     except OSError as error:
         from holdfast.errors import UsageError
 

@@ -53,7 +53,7 @@ def command(
 
         findings = _check(loaded, output, timeout, run=not switches["no_examples"])
         print_findings(findings, "json" if as_json else "text")
-        return 1 if findings else 0
+        return 1 if any(found.severity != "note" for found in findings) else 0
     return _write(loaded, output, as_json=as_json)
 
 
@@ -63,8 +63,8 @@ def _write(loaded: Loaded, output: str, *, as_json: bool) -> int:
     from holdfast.contract.documents.generate import generate_document
 
     path = Path(output)
-    existing = read_text(output) if output != "-" and path.exists() else None
-    text = generate_document(loaded.document, existing=existing)
+    existing = read_text(output) if output != "-" and path.is_file() else None
+    text = generate_document(loaded.document, existing=existing, name=output)
     if output == "-":
         sys.stdout.write(text)
         return 0

@@ -6,20 +6,29 @@ that refuses to put a release into service.
 
 import datetime as dt
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from holdfast.contract.canonical import fingerprint
 from holdfast.contract.compare.changes import Change, change, worst
+from holdfast.contract.compare.contents import content_digest
 from holdfast.contract.compare.diff import SurfaceDiff, diff_surfaces
-from holdfast.contract.compare.rules import weight
-from holdfast.contract.compare.versions import VersionProblem, floor_of, version_violations
+from holdfast.contract.compare.rewritten import rewritten
+from holdfast.contract.compare.rules import APPROVALS, weight
+from holdfast.contract.compare.versions import (
+    VersionProblem,
+    first_violations,
+    floor_of,
+    is_prerelease,
+    numbers_of,
+    version_violations,
+)
 from holdfast.contract.compare.view import SurfaceView, read_surface
 from holdfast.contract.inclusion.bump import Bump
-from holdfast.contract.lock import Lock, line_of
-from holdfast.contract.waivers import Waiver, is_waived
+from holdfast.contract.lock import Lock, line_of, line_of_numbers
+from holdfast.contract.reserved import reserved_changes
+from holdfast.contract.waivers import Waiver
 
-__all__ = ["Problem", "edits", "gate_surface"]
+__all__ = ["Problem", "acceptable_changes", "edits", "first_problems", "gate_surface"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +65,69 @@ class Problem:
 
 
 def gate_surface(
-    live: SurfaceView | dict[str, Any], lock: Lock, today: dt.date, waivers: Iterable[Waiver] = ()
+    live: SurfaceView | dict[str, Any],
+    lock: Lock,
+    today: dt.date,
+    waivers: Iterable[Waiver] = (),
+    *,
+    strict: bool = False,
 ) -> list[Problem]:
     """What the lock does not allow, the worst first; `waivers` count beside those of the lock."""
     new = live if isinstance(live, SurfaceView) else read_surface(live, "the live surface")
-    every = (*lock.waivers, *waivers)
-    diff = diff_surfaces(lock.view, new, today=today)
-    open_changes = [item for item in diff.changes if not is_waived(item, every, today)]
-    problems = [Problem(item, item.violation) for item in open_changes if item.rule != "version.decreased"]
-    problems += [_version_problem(found) for found in _versions(diff, open_changes)]
-    told = {item.address for item in open_changes}
-    problems += _history(new, lock, every, today, told)
-    problems += [Problem(item, blocks=True) for item in _reserved(new, lock)]
-    left = [problem for problem in problems if not is_waived(problem.change, every, today)]
-    return [_with_note(problem, every, today) for problem in sorted(left, key=_weight)]
+    accepted = _Accepted((*lock.waivers, *waivers), today, new)
+    diff = diff_surfaces(lock.view, new, strict=strict, today=today)
+    open_changes = [item for item in diff.changes if item not in accepted]
+    problems = [
+        Problem(item, item.violation or item.rule in APPROVALS)
+        for item in open_changes
+        if item.rule != "version.decreased"
+    ]
+    versions = [_version_problem(found) for found in _versions(diff, open_changes)]
+    problems += versions
+    if not any(_leaves_line(problem, new) for problem in versions):
+        problems += [problem for _, problem in _history(new, lock, accepted, strict=strict)]
+    problems += [Problem(item, blocks=True) for item in reserved_changes(new, lock.reserved, lock.view)]
+    problems += [Problem(item, blocks=False) for item in rewritten(diff) if item not in accepted]
+    left = [problem for problem in problems if problem.change not in accepted]
+    return [accepted.with_note(problem) for problem in sorted(left, key=_weight)]
+
+
+def acceptable_changes(new: SurfaceView, lock: Lock, today: dt.date, *, strict: bool = False) -> list[Change]:
+    """Everything that somebody could accept, what was accepted before included."""
+    bare = replace(lock, waivers=())
+    nothing = _Accepted((), today, new)
+    found = [problem.change for problem in gate_surface(new, bare, today, strict=strict)]
+    for item, problem in _history(new, lock, nothing, strict=strict):
+        found += [item, problem.change]
+    return found
+
+
+def first_problems(new: SurfaceView) -> list[Problem]:
+    """What is wrong with the versions of a surface that has no lock yet."""
+    return [_version_problem(found) for found in first_violations(new)]
+
+
+class _Accepted:
+    """The changes that somebody accepted: `change in accepted` holds until the day and for that content only."""
+
+    def __init__(self, waivers: tuple[Waiver, ...], today: dt.date, new: SurfaceView) -> None:
+        self.today = today
+        self._waivers = waivers
+        self._new = new
+
+    def __contains__(self, item: Change) -> bool:
+        named = [waiver for waiver in self._waivers if waiver.names(item) and waiver.counts(self.today)]
+        return bool(named) and content_digest(item, self._new) in {waiver.digest for waiver in named}
+
+    def with_note(self, problem: Problem) -> Problem:
+        """The problem, with what became of the waiver that was once given for it."""
+        for waiver in self._waivers:
+            if not waiver.names(problem.change) and f"{waiver.rule}@{waiver.path}" != problem.note:
+                continue
+            over = not waiver.counts(self.today)
+            note = f"accepted until {waiver.until}" if over else "something else was accepted there"
+            return replace(problem, note=f"it was {note}: {waiver.reason}" if over else f"{note}: {waiver.reason}")
+        return problem
 
 
 def _weight(problem: Problem) -> tuple[bool, int, str, str]:
@@ -86,47 +144,31 @@ def _version_problem(found: VersionProblem) -> Problem:
     return Problem(found.change, blocks=True, was=found.was, least=found.floor)
 
 
+def _leaves_line(problem: Problem, new: SurfaceView) -> bool:
+    """Whether the version that is asked for starts a new line, in which no earlier surface counts."""
+    numbers = numbers_of(problem.least)
+    return not problem.change.tool and numbers is not None and line_of_numbers(numbers) != line_of(new)
+
+
 def _history(
-    new: SurfaceView, lock: Lock, waivers: tuple[Waiver, ...], today: dt.date, told: set[str]
-) -> Iterator[Problem]:
+    new: SurfaceView, lock: Lock, accepted: _Accepted, *, strict: bool
+) -> Iterator[tuple[Change, Problem]]:
     """Clients keep a surface for as long as its major version lasts, so every one of them still counts."""
+    told: set[str] = set()
+    version_now = new.version or new.server_version
     for document in lock.history:
         old = read_surface(document, "the history of the lock")
-        if line_of(old) != line_of(new) or line_of(new) is None:
+        version = old.version or old.server_version
+        # What was never out as a release was promised to nobody.
+        if line_of(old) != line_of(new) or line_of(new) is None or is_prerelease(version):
             continue
-        for item in diff_surfaces(old, new, today=today).changes:
-            if not item.is_breaking or item.address in told or is_waived(item, waivers, today):
+        for item in diff_surfaces(old, new, strict=strict, today=accepted.today).changes:
+            if not item.is_breaking or item.address in told or item in accepted:
                 continue
             told.add(item.address)
-            version = old.version or old.server_version
             found = change("version.breaks_earlier", item.path, f"{item.rule} since {version}, {item.message}")
-            least = floor_of(new.version or new.server_version, Bump.MAJOR)
-            yield Problem(found.of(item.tool), blocks=True, was=new.version, least=least, note=item.address)
-
-
-def _reserved(new: SurfaceView, lock: Lock) -> Iterator[Change]:
-    agreed = lock.view
-    for name, row in lock.reserved.items():
-        tool, _, argument = name.partition("/")
-        owner = new.owners.get(tool)
-        if owner is None:
-            continue
-        if not argument and tool not in agreed.owners and new.tools[owner].digest != row.get("digest"):
-            what = f"{name} was removed in {row.get('since')}"
-            yield change("tool.reserved_name_reused", "", what).of(tool)
-        properties = new.tools[owner].facets["input"]
-        properties = properties.get("properties", {}) if isinstance(properties, dict) else {}
-        if argument and argument in properties and fingerprint(properties[argument]) != row.get("digest"):
-            what = f"{argument} was removed in {row.get('since')}"
-            yield change("argument.reserved_name_reused", f"/arguments/{argument}", what).of(tool)
-
-
-def _with_note(problem: Problem, waivers: tuple[Waiver, ...], today: dt.date) -> Problem:
-    for waiver in waivers:
-        if waiver.matches(problem.change) and not waiver.counts(today):
-            note = f"it was accepted until {waiver.until}: {waiver.reason}"
-            return Problem(problem.change, problem.blocks, problem.was, problem.least, note)
-    return problem
+            least = floor_of(version_now.split("-")[0], Bump.MAJOR)
+            yield item, Problem(found.of(item.tool), blocks=True, was=version_now, least=least, note=item.address)
 
 
 def edits(problems: Iterable[Problem], name: str, place: str = "") -> list[str]:

@@ -5,23 +5,32 @@ names that were removed and must not come back for something else, and what was 
 `contract/gate.py` holds a live surface against it.
 """
 
-import contextlib
 import datetime as dt
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from holdfast.contract.atomic import write_atomically
 from holdfast.contract.canonical import canonical_json, fingerprint
 from holdfast.contract.compare.reading import MAX_BYTES, UnreadableError, read_json
 from holdfast.contract.compare.versions import numbers_of
 from holdfast.contract.compare.view import SurfaceView, read_surface
+from holdfast.contract.reserved import next_reserved
 from holdfast.contract.waivers import Waiver, read_waiver
 from holdfast.errors import ContractError
 
-__all__ = ["LOCK_VERSION", "Lock", "line_of", "next_lock", "read_lock", "read_lock_file", "write_lock_file"]
+__all__ = [
+    "LOCK_VERSION",
+    "Lock",
+    "line_of",
+    "line_of_numbers",
+    "next_lock",
+    "read_lock",
+    "read_lock_file",
+    "write_lock_file",
+]
 
 LOCK_VERSION = 1
 _AGAIN = "write it again with `holdfast contract lock`"
@@ -73,6 +82,11 @@ def line_of(view: SurfaceView) -> tuple[int, ...] | None:
     numbers = numbers_of(view.version if view.version is not None else view.server_version)
     if numbers is None:
         return None
+    return line_of_numbers(numbers)
+
+
+def line_of_numbers(numbers: tuple[int, int, int]) -> tuple[int, ...]:
+    """The part of a version that moves when clients may break."""
     return numbers[:1] if numbers[0] else numbers[:2]
 
 
@@ -90,31 +104,8 @@ def next_lock(previous: Lock | None, snapshot: dict[str, Any], waivers: Iterable
     line = line_of(view)
     history = [old for old in earlier if line is not None and line_of(read_surface(old)) == line]
     unique = {fingerprint(old): old for old in history if fingerprint(old) != fingerprint(snapshot)}
-    return Lock(view.name, snapshot, tuple(unique.values()), current, _reserved(previous, view))
-
-
-def _reserved(previous: Lock, new: SurfaceView) -> dict[str, dict[str, Any]]:
-    """The names that were removed, now or before: of tools, and of arguments as TOOL/NAME."""
-    old = previous.view
-    reserved = {name: row for name, row in previous.reserved.items() if name not in new.owners}
-    for name, tool in old.tools.items():
-        row = {"since": new.version, "digest": tool.digest}
-        if name not in new.owners:
-            reserved[name] = row
-            continue
-        before, after = (_arguments(view.tools[view.owners[name]].facets["input"]) for view in (old, new))
-        for argument in before.keys() - after.keys():
-            reserved[f"{name}/{argument}"] = {"since": new.version, "digest": fingerprint(before[argument])}
-        for argument in after:
-            reserved.pop(f"{name}/{argument}", None)
-    for alias in old.owners.keys() - old.tools.keys() - new.owners.keys():
-        reserved[alias] = {"since": new.version, "digest": old.tools[old.owners[alias]].digest}
-    return reserved
-
-
-def _arguments(schema: Any) -> dict[str, Any]:
-    found = schema.get("properties") if isinstance(schema, dict) else None
-    return found if isinstance(found, dict) else {}
+    reserved = next_reserved(previous.reserved, previous.view, view)
+    return Lock(view.name, snapshot, tuple(unique.values()), current, reserved)
 
 
 def read_lock_file(path: Path) -> Lock:
@@ -162,27 +153,24 @@ def _lock(document: dict[str, Any], source: str) -> Lock:
     for old in history:
         read_surface(old, f"the history in {source}")
     waivers = tuple(read_waiver(value, source) for value in document["waivers"])
-    return Lock(document["name"], snapshot, history, waivers, dict(document["reserved"]))
+    rows = document["reserved"].items()
+    reserved = {key: {"tool": row["tool"], "path": row["path"], **row} for key, row in rows}
+    return Lock(document["name"], snapshot, history, waivers, reserved)
 
 
 def write_lock_file(path: Path, lock: Lock, *, replaces: Lock | None) -> int:
     """Write all of the lock or nothing, and only over the lock that it follows; return the number of bytes."""
     data = canonical_json(lock.to_document())
-    draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with draft.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+
+    def check() -> None:
         if path.exists() != (replaces is not None) or (replaces is not None and read_lock_file(path) != replaces):
             raise ContractError(f"{path} was written by somebody else meanwhile", remedy="run the command again")
-        draft.replace(path)
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, data, check=check)
     except OSError as error:
         raise ContractError(
             f"{path} cannot be written: {error.strerror or error}", remedy="check the path, or name another --lock"
         ) from error
-    finally:
-        with contextlib.suppress(OSError):
-            draft.unlink(missing_ok=True)
     return len(data)

@@ -12,7 +12,6 @@ from holdfast.client.peer import PeerError
 from holdfast.client.session import ClientSession
 from holdfast.contract.compare.view import ToolView, read_surface
 from holdfast.errors import SessionError
-from holdfast.vocabulary.effects import EffectKind
 
 __all__ = ["ExampleRun", "is_safe", "run_examples"]
 
@@ -31,10 +30,9 @@ class ExampleRun:
 
 
 def is_safe(tool: ToolView) -> bool:
-    """Whether calling the tool does no harm: it says that it reads only, or that it may be repeated."""
-    effect = tool.facets.get("effect") or {}
+    """Whether calling the tool does no harm: it says that it only reads. "May be repeated" is not enough."""
     hints = tool.facets.get("annotations") or {}
-    return bool(hints.get("readOnlyHint") is True or effect.get("kind") == EffectKind.REPLAY_SAFE.value)
+    return hints.get("readOnlyHint") is True
 
 
 async def run_examples(

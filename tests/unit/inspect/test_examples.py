@@ -10,9 +10,10 @@ from holdfast import Server, ToolError, effect
 from holdfast.cli.connect import connected
 from holdfast.cli.options import Source
 from holdfast.client.session import ClientSession
+from holdfast.contract.compare.view import read_surface
 from holdfast.contract.documents.generate import generate_document
 from holdfast.contract.snapshot import snapshot
-from holdfast.inspect.examples import ExampleRun, run_examples
+from holdfast.inspect.examples import ExampleRun, is_safe, run_examples
 from holdfast.inspect.verify import verify
 from holdfast.settings import load_configuration
 
@@ -133,3 +134,13 @@ def test_code_that_the_wire_contradicts_is_told() -> None:
 
 def test_an_example_that_fails_is_told() -> None:
     assert _verified(_shop(answer=0)) == ["example.fails"]
+
+
+def test_a_tool_that_writes_is_not_called_though_it_may_be_repeated() -> None:
+    tools = [
+        {"name": "put", "effect": {"kind": "replay_safe"}, "readOnly": False, "inputSchema": {"type": "object"}},
+        {"name": "get", "effect": {"kind": "replay_safe"}, "readOnly": True, "inputSchema": {"type": "object"}},
+    ]
+    view = read_surface({"snapshotVersion": 1, "tools": tools, "server": {"name": "s", "version": "1.0.0"}})
+
+    assert [name for name, tool in view.tools.items() if is_safe(tool)] == ["get"]

@@ -1,6 +1,7 @@
 """What changed in how a tool behaves, beside its schemas: hints, effect, state, errors, limits, needs.
 
-Each function compares one facet that both sides state, and yields what it finds.
+Each function compares one facet that both sides state, and yields what it finds; None is a facet that was left out
+by a document that could have stated it.
 """
 
 from collections.abc import Callable, Iterator
@@ -8,6 +9,7 @@ from typing import Any
 
 from holdfast.contract.compare.changes import Change, change
 from holdfast.contract.compare.facets import HINTS, headers
+from holdfast.contract.compare.places import escaped
 from holdfast.vocabulary.effects import EffectKind
 
 __all__ = ["behaviour_changes"]
@@ -30,7 +32,6 @@ def behaviour_changes(old: Facets, new: Facets, *, strict: bool) -> Iterator[Cha
     for facets, compare in _COMPARED:
         if all(facet in old and facet in new for facet in facets):
             yield from compare(old, new, strict)
-    yield from _effect(old, new, strict)
 
 
 def _annotations(old: Facets, new: Facets, strict: bool) -> Iterator[Change]:
@@ -43,18 +44,19 @@ def _annotations(old: Facets, new: Facets, strict: bool) -> Iterator[Change]:
         yield change(rule, f"/annotations/{hint}", what, strict=strict)
     for name in sorted((before.keys() | after.keys()) - HINTS.keys()):
         if before.get(name) != after.get(name):
-            yield change("annotations.other_changed", f"/annotations/{name}", name, strict=strict)
+            yield change("annotations.other_changed", f"/annotations/{escaped(name)}", name, strict=strict)
 
 
 def _tells_effect(old: Facets, new: Facets) -> bool:
     """Whether a changed effect says the same as the hint, and more exactly."""
-    return bool("effect" in old and "effect" in new and old["effect"].get("kind") != new["effect"].get("kind"))
+    before, after = old.get("effect"), new.get("effect")
+    return before is not None and after is not None and before.get("kind") != after.get("kind")
 
 
 def _effect(old: Facets, new: Facets, strict: bool) -> Iterator[Change]:
-    before, after = old.get("effect"), new.get("effect")
+    before, after = old["effect"], new["effect"]
     if before is None or after is None:
-        if (before is None) != (after is None) and _is_wire(old) and _is_wire(new):
+        if before is not after:
             rule = "effect.declared" if before is None else "effect.undeclared"
             yield change(rule, "/effect", "effect", strict=strict)
         return
@@ -68,10 +70,9 @@ def _effect(old: Facets, new: Facets, strict: bool) -> Iterator[Change]:
         if before.get(key) != after.get(key):
             what = f"{key} {before.get(key)} -> {after.get(key)}"
             yield change(f"effect.{key}_changed", f"/effect/{key}", what, strict=strict)
-
-
-def _is_wire(facets: Facets) -> bool:
-    return "errors" not in facets and "security" not in facets
+    for key in sorted((before.keys() | after.keys()) - {"kind", "key", "probe"}):
+        if before.get(key) != after.get(key):
+            yield change("meta.changed", f"/effect/{escaped(key)}", key, strict=strict)
 
 
 def _rank(kind: Any) -> int:
@@ -82,24 +83,32 @@ def _state(old: Facets, new: Facets, strict: bool) -> Iterator[Change]:
     before, after = old["state"], new["state"]
     if before == after:
         return
-    rule = "state.pinned" if after in _PINNED else "state.freed" if after in {"stateless", None} else "state.kept"
-    if before in _PINNED and after not in _PINNED:
+    if after is None:
+        rule = "effect.undeclared"
+    elif after in _PINNED:
+        rule = "state.pinned"
+    elif before in _PINNED or after == "stateless":
         rule = "state.freed"
+    else:
+        rule = "state.kept"
     yield change(rule, "/sessionState", f"state {before} -> {after}", strict=strict)
 
 
 def _errors(old: Facets, new: Facets, strict: bool) -> Iterator[Change]:
-    before, after = old["errors"], new["errors"]
+    before, after = old["errors"] or {}, new["errors"] or {}
     for code in sorted(before.keys() - after.keys()):
-        yield change("error.code_removed", f"/errors/{code}", f"error code {code}", strict=strict)
+        yield change("error.code_removed", f"/errors/{escaped(code)}", f"error code {code}", strict=strict)
     for code in sorted(after.keys() - before.keys()):
-        yield change("error.code_added", f"/errors/{code}", f"error code {code}", strict=strict)
+        yield change("error.code_added", f"/errors/{escaped(code)}", f"error code {code}", strict=strict)
     for code in sorted(before.keys() & after.keys()):
         then, now = before[code], after[code]
         if any(then.get(key) != now.get(key) for key in ("meaning", "retryable")):
-            yield change("error.meaning_changed", f"/errors/{code}", f"error code {code}", strict=strict)
+            yield change("error.meaning_changed", f"/errors/{escaped(code)}", f"error code {code}", strict=strict)
         elif then.get("remedy") != now.get("remedy"):
-            yield change("error.remedy_changed", f"/errors/{code}/remedy", f"error code {code}", strict=strict)
+            path = f"/errors/{escaped(code)}/remedy"
+            yield change("error.remedy_changed", path, f"error code {code}", strict=strict)
+        elif then != now:
+            yield change("meta.changed", f"/errors/{escaped(code)}", f"error code {code}", strict=strict)
 
 
 def _timeout(old: Facets, new: Facets, strict: bool) -> Iterator[Change]:
@@ -110,7 +119,7 @@ def _limits(old: Facets, new: Facets, strict: bool) -> Iterator[Change]:
     before, after = (item if isinstance(item, dict) else {} for item in (old["limits"], new["limits"]))
     for name in sorted(before.keys() | after.keys()):
         # A limit that is not listed does not exist, which is what 0 says elsewhere.
-        yield from _limit(name, f"/limits/{name}", before.get(name, 0), after.get(name, 0), strict)
+        yield from _limit(name, f"/limits/{escaped(name)}", before.get(name, 0), after.get(name, 0), strict)
 
 
 def _limit(name: str, path: str, before: Any, after: Any, strict: bool) -> Iterator[Change]:
@@ -132,9 +141,9 @@ def _requires(old: Facets, new: Facets, strict: bool) -> Iterator[Change]:
     before, after = (set(map(str, item)) if isinstance(item, list) else set()
                      for item in (old.get("requires"), new.get("requires")))  # fmt: skip
     for name in sorted(after - before):
-        yield change("requires.added", f"/requires/{name}", name, strict=strict)
+        yield change("requires.added", f"/requires/{escaped(name)}", name, strict=strict)
     for name in sorted(before - after):
-        yield change("requires.removed", f"/requires/{name}", name, strict=strict)
+        yield change("requires.removed", f"/requires/{escaped(name)}", name, strict=strict)
 
 
 def _headers(old: Facets, new: Facets, strict: bool) -> Iterator[Change]:
@@ -142,9 +151,7 @@ def _headers(old: Facets, new: Facets, strict: bool) -> Iterator[Change]:
     for place in sorted(before.keys() | after.keys()):
         if before.get(place) != after.get(place):
             what = f"header of {place}: {before.get(place, 'none')} -> {after.get(place, 'none')}"
-            path = (
-                f"/inputSchema/properties{place.replace('/', '/properties/')[len('/properties') :]}/x-mcp-header"
-            )
+            path = f"/inputSchema{place.replace('/', '/properties/')}/x-mcp-header"
             yield change("header.changed", path, what, strict=strict)
 
 
@@ -179,6 +186,7 @@ def _word(value: Any) -> str:
 
 _COMPARED: tuple[tuple[tuple[str, ...], Callable[[Facets, Facets, bool], Iterator[Change]]], ...] = (
     (("annotations",), _annotations),
+    (("effect",), _effect),
     (("state",), _state),
     (("errors",), _errors),
     (("timeoutMs",), _timeout),

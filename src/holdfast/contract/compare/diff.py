@@ -8,10 +8,12 @@ from typing import Any
 
 from holdfast.contract.compare.behaviour import behaviour_changes
 from holdfast.contract.compare.changes import Change, change, worst
+from holdfast.contract.compare.envelope import envelope_changes
 from holdfast.contract.compare.names import find_renames, is_replaced, sample_call
+from holdfast.contract.compare.places import escaped
 from holdfast.contract.compare.rules import weight
 from holdfast.contract.compare.schema_changes import schema_changes
-from holdfast.contract.compare.surroundings import envelope_changes, surrounding_changes
+from holdfast.contract.compare.surroundings import surrounding_changes
 from holdfast.contract.compare.versions import numbers_of, version_notes, version_violations
 from holdfast.contract.compare.view import SurfaceView, ToolView
 from holdfast.contract.compare.words import is_sunset, life_changes, sunset_of, word_changes
@@ -89,10 +91,15 @@ def diff_surfaces(
     return SurfaceDiff(old, new, tools, _in_order(surface))
 
 
-def diff_tools(name: str, old: ToolView, new: ToolView, *, strict: bool = False) -> tuple[Change, ...]:
-    """What changed in one tool, its names aside."""
+def diff_tools(
+    name: str, old: ToolView, new: ToolView, *, strict: bool = False, whole: bool = False
+) -> tuple[Change, ...]:
+    """What changed in one tool, its names aside; `whole`: what one side does not state was left out by it."""
     if old.facets == new.facets:
         return ()
+    if whole:
+        every = dict.fromkeys(old.facets.keys() | new.facets.keys())
+        old, new = (replace(tool, facets=every | tool.facets) for tool in (old, new))
     found = list(_content(name, old, new, strict=strict))
     found += version_notes(old, new, worst(found))
     return tuple(found)
@@ -114,9 +121,15 @@ def _content(name: str, old: ToolView, new: ToolView, *, strict: bool) -> Iterat
         yield change("tool.replaced", "", f"tool {name}", strict=strict)
     yield from schema_changes(name, before, after, strict=strict)
     yield from behaviour_changes(before, after, strict=strict)
-    yield from envelope_changes(before.get("errorSchema"), after.get("errorSchema"), strict=strict)
+    if "errorSchema" in before and "errorSchema" in after:
+        yield from envelope_changes(before["errorSchema"], after["errorSchema"], strict=strict)
     yield from word_changes(before, after, strict=strict)
     yield from life_changes(before, after, strict=strict)
+
+
+def _is_whole(old: SurfaceView, new: SurfaceView) -> bool:
+    """Whether both describe tools in the same form, so that both could state the same."""
+    return (old.kind == "snapshot") == (new.kind == "snapshot")
 
 
 def _fate(
@@ -130,7 +143,7 @@ def _fate(
         return
     if owner != name:
         yield change("tool.renamed_with_alias", "", f"{name} -> {owner}", strict=strict)
-    yield from diff_tools(name, tool, new.tools[owner], strict=strict)
+    yield from diff_tools(name, tool, new.tools[owner], strict=strict, whole=_is_whole(old, new))
     yield from _aliases(tool, old, new, new.tools[owner], strict=strict)
 
 
@@ -143,7 +156,7 @@ def _arrival(
         return  # told at the name that it had before
     yield change("tool.added", "", f"tool {name}", strict=strict)
     if former is not None:  # it was an older name of another tool, which callers still expect behind it
-        yield from diff_tools(name, old.tools[former], new.tools[name], strict=strict)
+        yield from diff_tools(name, old.tools[former], new.tools[name], strict=strict, whole=_is_whole(old, new))
 
 
 def _loss(tool: ToolView, new: SurfaceView, heir: str | None, day: dt.date, *, strict: bool) -> Iterator[Change]:
@@ -163,9 +176,10 @@ def _aliases(
 ) -> Iterator[Change]:
     before, after = tool.facets.get("aliases", ()), heir.facets.get("aliases", ())
     for alias in sorted(set(before) - new.owners.keys()):
-        yield change("tool.alias_removed", f"/aliases/{alias}", f"alias {alias}", strict=strict)
+        yield change("tool.alias_removed", f"/aliases/{escaped(alias)}", f"alias {alias}", strict=strict)
     for alias in sorted(set(before) & new.owners.keys() - new.tools.keys()):
         if new.owners[alias] != heir.name:  # it leads elsewhere now
-            yield from diff_tools(alias, tool, new.tools[new.owners[alias]], strict=strict)
+            whole = _is_whole(old, new)
+            yield from diff_tools(alias, tool, new.tools[new.owners[alias]], strict=strict, whole=whole)
     for alias in sorted(set(after) - old.owners.keys()):
-        yield change("tool.alias_added", f"/aliases/{alias}", f"alias {alias}", strict=strict)
+        yield change("tool.alias_added", f"/aliases/{escaped(alias)}", f"alias {alias}", strict=strict)

@@ -7,6 +7,7 @@ defaults, so that leaving one out states something.
 from collections.abc import Mapping
 from typing import Any
 
+from holdfast.contract.compare.places import fields, followed
 from holdfast.contract.model import Deprecation
 from holdfast.errors import ContractError
 from holdfast.vocabulary.effects import EffectKind
@@ -20,11 +21,18 @@ HINTS = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False
 _OURS = frozenset({META_CONTRACT, META_EFFECT, META_SUPERVISION, FOREIGN_EFFECT})
 # Facets that any document may state under their own name.
 _PLAIN = ("errorSchema", "limits", "requires", "content", "render", "icons")
-_SNAPSHOT_ONLY = ("security", "examples", "outputExample", "normalization", "isolate", "reserved")
+_SNAPSHOT_ONLY = ("security", "examples", "outputExample", "normalization", "isolate", "reserved", "idempotency")
 _KNOWN = frozenset(
     {
         "name", "title", "description", "inputSchema", "outputSchema", "annotations", "_meta", "execution",
         "schemaVersion", "toolingVersion", "version", "securitySchemes", *_PLAIN,
+    }
+)  # fmt: skip
+_KNOWN_IN_SNAPSHOT = frozenset(
+    {
+        "name", "title", "description", "inputSchema", "outputSchema", "payloadSchema", "execution", "version",
+        "schemaVersion", "toolingVersion", "errors", "effect", "sessionState", "timeoutMs", "readOnly",
+        "deprecated", "aliases", *_PLAIN, *_SNAPSHOT_ONLY,
     }
 )  # fmt: skip
 _IDEMPOTENT = {EffectKind.REPLAY_SAFE.value, EffectKind.DEDUPLICATED.value}
@@ -55,13 +63,13 @@ def facets_of_snapshot(tool: Mapping[str, Any], surface: Mapping[str, Any]) -> d
         "aliases": list(tool.get("aliases") or ()),
         "taskSupport": _task_support(tool),
         "meta": {},
+        "payload": tool.get("payloadSchema"),
     }
-    if not is_published:
-        facets["payload"] = tool.get("payloadSchema")
     if isinstance(tool.get("errors"), list):
         facets["errors"] = {str(row.get("code")): row for row in tool["errors"] if isinstance(row, dict)}
     facets |= {key: tool[key] for key in (*_PLAIN, *_SNAPSHOT_ONLY) if key in tool}
-    return facets
+    others = {key: value for key, value in tool.items() if key not in _KNOWN_IN_SNAPSHOT}
+    return {**facets, **({"others": others} if others else {})}
 
 
 def facets_of_definition(tool: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,15 +119,11 @@ def supervision_meta(tool: Any) -> dict[str, Any]:
 def headers(schema: Any) -> dict[str, str]:
     """The arguments that travel as HTTP headers too: place of the argument -> name of the header."""
     found: dict[str, str] = {}
-
-    def look(part: Any, place: str) -> None:
-        for name, child in _object(_object(part).get("properties")).items():
-            header = _object(child).get("x-mcp-header")
+    for place, part in fields(schema).items():
+        for one in (part, followed(part, schema)):
+            header = _object(one).get("x-mcp-header")
             if isinstance(header, str):
-                found[f"{place}/{name}"] = header
-            look(child, f"{place}/{name}")
-
-    look(schema, "")
+                found.setdefault(place, header)
     return found
 
 

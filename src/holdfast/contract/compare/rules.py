@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from holdfast.contract.inclusion.bump import Bump
 
-__all__ = ["RULES", "Rule", "weight"]
+__all__ = ["APPROVALS", "RULES", "Rule", "weight"]
 
 
 def weight(bump: Bump) -> int:
@@ -50,6 +50,11 @@ def _violation(rule: str, meaning: str, *, bump: Bump = Bump.NONE) -> Rule:
     return Rule(rule, bump, "incomparable", meaning, violation=True)
 
 
+# Who approved the tool for what it was has to approve it again, by name; a higher version does not do.
+APPROVALS = frozenset(
+    {"annotations.read_only_lost", "annotations.destructive_gained", "annotations.open_world_gained"}
+)
+
 _ROWS = (
     # --- names ---
     _major("tool.removed", "calls to this name fail"),
@@ -61,8 +66,6 @@ _ROWS = (
     _major("tool.replaced", "the name now stands for another tool; use a new name", ack=True,
            effect="incomparable"),
     _violation("tool.reserved_name_reused", "a removed name must not come back for something else",
-               bump=Bump.MAJOR),
-    _violation("argument.reserved_name_reused", "a removed argument must not come back with another meaning",
                bump=Bump.MAJOR),
     # --- results ---
     _minor("output.schema_added", "answers now have a published form", effect="narrows"),
@@ -88,6 +91,8 @@ _ROWS = (
     _major("error.envelope_field_retyped", "a field of failures holds something else", effect="incomparable"),
     _major("error.envelope_field_now_optional", "a field of failures may be missing", effect="widens"),
     _minor("error.envelope_field_added", "failures carry one more field"),
+    _minor("error.schema_added", "failures now have a published form", effect="narrows"),
+    _major("error.schema_removed", "clients can no longer rely on the form of failures", effect="widens"),
     # --- hints ---
     _major("annotations.read_only_lost", "who approved it as read-only now approves a write", ack=True,
            effect="incomparable"),
@@ -130,6 +135,8 @@ _ROWS = (
     _patch("text.examples_changed", "the examples are others"),
     _patch("text.icons_changed", "clients show another picture", ack=True),
     _patch("meta.changed", "something else in the definition changed", ack=True),
+    Rule("meta.rewritten", Bump.NONE, "equal", "written differently, without a change that callers could notice",
+         acknowledge=True),
     _minor("normalization.changed", "other spellings of arguments are accepted, or mean something else", ack=True,
            effect="unknown"),
     _patch("operation.isolation_changed", "calls run in another kind of process"),

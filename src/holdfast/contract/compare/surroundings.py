@@ -1,57 +1,78 @@
 """What changed beside the tools: prompts, resources, templates, revisions, what the server says of itself.
 
-Only what both surfaces state is compared; a file with a list of tools says nothing about prompts.
+Between two kinds of documents only what both state is compared: a file with a list of tools says nothing about
+prompts. In two documents of one kind, what is missing was left out.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
 from holdfast.contract.compare.changes import Change, change
+from holdfast.contract.compare.envelope import envelope_changes
+from holdfast.contract.compare.places import escaped
 from holdfast.contract.compare.view import SurfaceView
 
-__all__ = ["envelope_changes", "surrounding_changes"]
+__all__ = ["surrounding_changes"]
 
 _Items = dict[str, dict[str, Any]]
+# What has a rule of its own, or is no part of what is promised.
+_KNOWN = frozenset(
+    {
+        "snapshotVersion", "source", "schemaVersion", "server", "dialect", "protocolVersions",
+        "protocolVersionsComplete", "outputSchemaPublished", "presentationArguments", "presentation",
+        "capabilities", "errorSchema", "tools", "prompts", "resources", "resourceTemplates", "fingerprint",
+    }
+)  # fmt: skip
 
 
 def surrounding_changes(old: SurfaceView, new: SurfaceView, *, strict: bool) -> Iterator[Change]:
     """Every change of the surface that is not one of its tools."""
+    whole = old.kind == new.kind
     yield from _server(old, new, strict=strict)
     yield from _protocol(old, new, strict=strict)
-    yield from _capabilities(old, new, strict=strict)
-    yield from envelope_changes(old.error_schema, new.error_schema, strict=strict)
+    if whole or (old.capabilities is not None and new.capabilities is not None):
+        yield from _capabilities(old.capabilities or {}, new.capabilities or {}, strict=strict)
+    if whole or (old.error_schema is not None and new.error_schema is not None):
+        yield from envelope_changes(old.error_schema, new.error_schema, strict=strict)
     for kind, before, after in (
         ("resource", old.resources, new.resources),
         ("template", old.templates, new.templates),
     ):
-        if before is not None and after is not None:
-            yield from _addresses(kind, before, after, strict=strict)
-    if old.prompts is not None and new.prompts is not None:
-        yield from _prompts(old.prompts, new.prompts, strict=strict)
+        if whole or (before is not None and after is not None):
+            yield from _addresses(kind, before or {}, after or {}, strict=strict)
+    if whole or (old.prompts is not None and new.prompts is not None):
+        yield from _prompts(old.prompts or {}, new.prompts or {}, strict=strict)
+    if whole:
+        yield from _others(old.document, new.document, strict=strict)
+
+
+def _others(old: dict[str, Any], new: dict[str, Any], *, strict: bool) -> Iterator[Change]:
+    for key in sorted((old.keys() | new.keys()) - _KNOWN):
+        if old.get(key) != new.get(key):
+            yield change("meta.changed", f"/{escaped(key)}", key, strict=strict)
 
 
 def _server(old: SurfaceView, new: SurfaceView, *, strict: bool) -> Iterator[Change]:
-    if old.name and new.name and old.name != new.name:
+    whole = old.kind == new.kind
+    if old.name != new.name and (whole or (old.name and new.name)):
         yield change("server.name_changed", "/server/name", f"{old.name} -> {new.name}", strict=strict)
-    if None not in {old.instructions, new.instructions} and old.instructions != new.instructions:
+    if old.instructions != new.instructions and (whole or None not in {old.instructions, new.instructions}):
         yield change("text.instructions_changed", "/server/instructions", "instructions", strict=strict)
-    if None not in {old.dialect, new.dialect} and old.dialect != new.dialect:
+    if old.dialect != new.dialect and (whole or None not in {old.dialect, new.dialect}):
         what = f"dialect {old.dialect} -> {new.dialect}"
         yield change("result.error_convention_changed", "/dialect", what, strict=strict)
-    for key, rule in (
-        ("presentationArguments", "result.presentation_changed"),
-        ("presentation", "result.presentation_changed"),
-    ):
+    for key in ("presentationArguments", "presentation"):
         before, after = old.document.get(key), new.document.get(key)
-        if key in old.document and key in new.document and before != after:
-            yield change(rule, f"/{key}", f"{key} {before} -> {after}", strict=strict)
+        if before != after and (whole or (key in old.document and key in new.document)):
+            what = f"{key} {before} -> {after}"
+            yield change("result.presentation_changed", f"/{key}", what, strict=strict)
 
 
 def _protocol(old: SurfaceView, new: SurfaceView, *, strict: bool) -> Iterator[Change]:
-    if old.protocol is None or new.protocol is None:
+    if (old.protocol is None or new.protocol is None) and old.kind != new.kind:
         return
-    before, after = set(old.protocol), set(new.protocol)
-    if not (old.protocol_is_whole and new.protocol_is_whole):
+    before, after = set(old.protocol or ()), set(new.protocol or ())
+    if before and after and not (old.protocol_is_whole and new.protocol_is_whole):
         # One side knows only the revision that was settled on, which is the newest that the server speaks.
         if old.protocol_is_whole != new.protocol_is_whole:
             return
@@ -59,15 +80,15 @@ def _protocol(old: SurfaceView, new: SurfaceView, *, strict: bool) -> Iterator[C
         is_later = max(after) > max(before)
         before, after = (set(), after) if is_later else (before, set() if before != after else after)
     for revision in sorted(before - after):
-        yield change("protocol.removed", f"/protocolVersions/{revision}", f"MCP {revision}", strict=strict)
+        yield change(
+            "protocol.removed", f"/protocolVersions/{escaped(revision)}", f"MCP {revision}", strict=strict
+        )
     for revision in sorted(after - before):
-        yield change("protocol.added", f"/protocolVersions/{revision}", f"MCP {revision}", strict=strict)
+        yield change("protocol.added", f"/protocolVersions/{escaped(revision)}", f"MCP {revision}", strict=strict)
 
 
-def _capabilities(old: SurfaceView, new: SurfaceView, *, strict: bool) -> Iterator[Change]:
-    if old.capabilities is None or new.capabilities is None:
-        return
-    before, after = _flat(old.capabilities), _flat(new.capabilities)
+def _capabilities(old: dict[str, Any], new: dict[str, Any], *, strict: bool) -> Iterator[Change]:
+    before, after = _flat(old), _flat(new)
     for name in sorted(before - after):
         yield change("capability.removed", f"/capabilities/{name}", f"capability {name}", strict=strict)
     for name in sorted(after - before):
@@ -82,28 +103,28 @@ def _flat(capabilities: dict[str, Any]) -> set[str]:
 
 def _addresses(kind: str, before: _Items, after: _Items, *, strict: bool) -> Iterator[Change]:
     for uri in sorted(before.keys() - after.keys()):
-        yield change(f"{kind}.removed", f"/{kind}s/{uri}", uri, strict=strict)
+        yield change(f"{kind}.removed", f"/{kind}s/{escaped(uri)}", uri, strict=strict)
     for uri in sorted(after.keys() - before.keys()):
-        yield change(f"{kind}.added", f"/{kind}s/{uri}", uri, strict=strict)
+        yield change(f"{kind}.added", f"/{kind}s/{escaped(uri)}", uri, strict=strict)
     for uri in sorted(before.keys() & after.keys()):
         then, now = before[uri], after[uri]
         if then.get("mimeType") != now.get("mimeType"):
             what = f"{uri} {then.get('mimeType')} -> {now.get('mimeType')}"
-            yield change(f"{kind}.mime_changed", f"/{kind}s/{uri}", what, strict=strict)
-        if any(then.get(key) != now.get(key) for key in ("name", "title", "description", "annotations", "icons")):
-            yield change(f"{kind}.text_changed", f"/{kind}s/{uri}", uri, strict=strict)
+            yield change(f"{kind}.mime_changed", f"/{kind}s/{escaped(uri)}", what, strict=strict)
+        if _without(then, "mimeType") != _without(now, "mimeType"):
+            yield change(f"{kind}.text_changed", f"/{kind}s/{escaped(uri)}", uri, strict=strict)
 
 
 def _prompts(before: _Items, after: _Items, *, strict: bool) -> Iterator[Change]:
     for name in sorted(before.keys() - after.keys()):
-        yield change("prompt.removed", f"/prompts/{name}", f"prompt {name}", strict=strict)
+        yield change("prompt.removed", f"/prompts/{escaped(name)}", f"prompt {name}", strict=strict)
     for name in sorted(after.keys() - before.keys()):
-        yield change("prompt.added", f"/prompts/{name}", f"prompt {name}", strict=strict)
+        yield change("prompt.added", f"/prompts/{escaped(name)}", f"prompt {name}", strict=strict)
     for name in sorted(before.keys() & after.keys()):
         then, now = before[name], after[name]
-        yield from _prompt_arguments(f"/prompts/{name}", _arguments(then), _arguments(now), strict=strict)
-        if any(then.get(key) != now.get(key) for key in ("title", "description", "icons")):
-            yield change("prompt.text_changed", f"/prompts/{name}", f"prompt {name}", strict=strict)
+        yield from _prompt_arguments(f"/prompts/{escaped(name)}", _arguments(then), _arguments(now), strict=strict)
+        if _without(then, "arguments") != _without(now, "arguments"):
+            yield change("prompt.text_changed", f"/prompts/{escaped(name)}", f"prompt {name}", strict=strict)
 
 
 def _prompt_arguments(path: str, before: _Items, after: _Items, *, strict: bool) -> Iterator[Change]:
@@ -118,10 +139,10 @@ def _prompt_arguments(path: str, before: _Items, after: _Items, *, strict: bool)
             rule = "prompt.required_argument_added" if is_required else "prompt.argument_added"
         elif is_required != was_required:
             rule = "prompt.argument_became_required" if is_required else "prompt.argument_became_optional"
-        elif then.get("description") != now.get("description"):
+        elif _without(then, "required") != _without(now, "required"):
             rule = "prompt.text_changed"
         if rule:
-            yield change(rule, f"{path}/{name}", f"argument {name}", strict=strict)
+            yield change(rule, f"{path}/{escaped(name)}", f"argument {name}", strict=strict)
 
 
 def _arguments(prompt: dict[str, Any]) -> _Items:
@@ -130,22 +151,6 @@ def _arguments(prompt: dict[str, Any]) -> _Items:
     return {str(item.get("name")): item for item in items if isinstance(item, dict)}
 
 
-def envelope_changes(old: Any, new: Any, *, strict: bool) -> Iterator[Change]:
-    """The fields of a failure, where the surface publishes a schema for it."""
-    if not isinstance(old, dict) or not isinstance(new, dict) or old == new:
-        return
-    before, after = old.get("properties", {}), new.get("properties", {})
-    needed, still_needed = set(old.get("required", ())), set(new.get("required", ()))
-    gone, come = sorted(before.keys() - after.keys()), sorted(after.keys() - before.keys())
-    for name in gone:
-        twin = next((other for other in come if after[other] == before[name]), None)
-        rule = "error.envelope_field_renamed" if twin else "error.envelope_field_removed"
-        yield change(rule, f"/errorSchema/{name}", f"{name} -> {twin}" if twin else name, strict=strict)
-    for name in come:
-        if not any(after[name] == before[other] for other in gone):
-            yield change("error.envelope_field_added", f"/errorSchema/{name}", name, strict=strict)
-    for name in sorted(before.keys() & after.keys()):
-        if before[name] != after[name]:
-            yield change("error.envelope_field_retyped", f"/errorSchema/{name}", name, strict=strict)
-        elif name in needed - still_needed:
-            yield change("error.envelope_field_now_optional", f"/errorSchema/{name}", name, strict=strict)
+def _without(item: dict[str, Any], told: str) -> dict[str, Any]:
+    """Everything about an item that only describes it; `told` has rules of its own."""
+    return {key: value for key, value in item.items() if key != told and value is not None}

@@ -16,7 +16,17 @@ from holdfast.contract.inclusion.bump import Bump
 from holdfast.contract.model import semver
 from holdfast.errors import ContractError
 
-__all__ = ["VersionProblem", "floor_of", "is_far_enough", "numbers_of", "version_notes", "version_violations"]
+__all__ = [
+    "VersionProblem",
+    "first_violations",
+    "floor_of",
+    "is_before",
+    "is_far_enough",
+    "is_prerelease",
+    "numbers_of",
+    "version_notes",
+    "version_violations",
+]
 
 _PRERELEASE = re.compile(r"-([0-9A-Za-z.-]+)")
 
@@ -105,10 +115,28 @@ def version_violations(
     yield from _surface(old, new, bump)
 
 
+def first_violations(new: SurfaceView) -> Iterator[VersionProblem]:
+    """What is wrong with the versions of a surface that has nothing before it."""
+    for name in new.tools:
+        yield from _new_tool(name, new)
+    if new.version is not None and numbers_of(new.version) is None:
+        yield _problem("version.malformed", "", "/schemaVersion", new.version, "1.0.0")
+
+
 def _new_tool(name: str, new: SurfaceView) -> Iterator[VersionProblem]:
+    """A tool that is new needs a version as soon as another tool of its server has one."""
     tool = new.tools.get(name)
-    if tool is not None and tool.version is not None and numbers_of(tool.version) is None:
+    if tool is None:
+        return
+    if tool.version is not None and numbers_of(tool.version) is None:
         yield _problem("version.malformed", name, "/version", tool.version, "1.0.0")
+    elif tool.version is None and any(one.version is not None for one in new.tools.values()):
+        yield _problem("version.missing", name, "/version", None, "1.0.0")
+    number = tool.schema_version
+    if number is not None and (type(number) is not int or number < 1):
+        yield _problem("version.malformed", name, "/schemaVersion", number, 1)
+    elif number is None and any(one.schema_version is not None for one in new.tools.values()):
+        yield _problem("version.missing", name, "/schemaVersion", None, 1)
 
 
 def _surface(old: SurfaceView, new: SurfaceView, bump: Bump) -> Iterator[VersionProblem]:
@@ -156,6 +184,18 @@ def _problem(rule: str, tool: str, path: str, was: Any, least: Any, *, now: Any 
     is_text = f"{key} is {now if now is not None else was}" if was is not None or now is not None else f"no {key}"
     found = change(rule, path, f"{is_text}, must be at least {least}")
     return VersionProblem(found.of(tool), was, least)
+
+
+def is_prerelease(version: Any) -> bool:
+    """Whether a version is of something that is not out yet."""
+    return numbers_of(version) is not None and bool(_prerelease(str(semver(version))))
+
+
+def is_before(one: Any, other: Any) -> bool:
+    """Whether a version comes before another; False where either is none."""
+    if numbers_of(one) is None or numbers_of(other) is None:
+        return False
+    return _order(one) < _order(other)
 
 
 def _prerelease(version: str) -> str:

@@ -1,12 +1,12 @@
 """One view of a surface, whichever document describes it.
 
 A snapshot of ours says almost everything; what a server tells on the wire is less; a plain `tools/list` result is
-less still. So a facet of a tool is either stated or missing, and two surfaces are compared only in what both
-state. Our own server gives the same facets from its code and from the wire.
+less still. So a facet of a tool is either stated or missing. Between two kinds of documents only what both can
+state is compared; between two of the same kind, what is missing in one of them was left out, and that is a change.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -26,10 +26,11 @@ _FORMS = "use a file from `holdfast contract snapshot`, a lock, or a saved tools
 
 @dataclass(frozen=True)
 class ToolView:
-    """One tool: its name and what is stated about it."""
+    """One tool: its name and what is stated about it; `definition` is how its document says it."""
 
     name: str
     facets: dict[str, Any]
+    definition: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def version(self) -> str | None:
@@ -139,30 +140,35 @@ def _tools(listed: list[Any], whole: Mapping[str, Any], source: str, *, is_ours:
             if not isinstance(tool.get(key), dict | bool | None):
                 raise UnreadableError(f"{source}: the {key} of {name!r} is no schema", remedy=_FORMS)
         facets = facets_of_snapshot(tool, whole) if is_ours else facets_of_definition(tool)
-        tools[name] = ToolView(name, facets)
+        tools[name] = ToolView(name, facets, tool)
     return tools
 
 
 def _without_aliases(tools: dict[str, ToolView]) -> dict[str, ToolView]:
-    """The wire lists a tool again under each older name; here an older name belongs to its tool."""
-    kept: dict[str, ToolView] = {}
+    """The wire lists a tool again under each older name; here an older name belongs to its tool.
+
+    Only what is the same tool in everything else: a definition that merely says so is compared as its own.
+    """
     aliases: dict[str, list[str]] = {}
     for name, tool in tools.items():
-        owner = _alias_of(tool)
-        if owner in tools and owner != name:
-            aliases.setdefault(owner, []).append(name)
-        else:
-            kept[name] = tool
-    for owner, names in aliases.items():
-        if owner in kept:
-            kept[owner] = ToolView(owner, {**kept[owner].facets, "aliases": sorted(names)})
-        else:
-            kept.update((name, tools[name]) for name in names)
-    return kept
+        owner = tools.get(_alias_of(tool))
+        if owner is not None and owner.name != name and not _alias_of(owner) and _said(owner) == _said(tool):
+            aliases.setdefault(owner.name, []).append(name)
+    folded = {name for names in aliases.values() for name in names}
+    return {
+        name: replace(tool, facets={**tool.facets, "aliases": sorted(aliases.get(name, ()))})
+        for name, tool in tools.items()
+        if name not in folded
+    }
+
+
+def _said(tool: ToolView) -> dict[str, Any]:
+    return {key: value for key, value in tool.facets.items() if key not in {"deprecated", "aliases"}}
 
 
 def _alias_of(tool: ToolView) -> str:
-    deprecated = tool.facets.get("deprecated") or {}
+    stated = tool.facets.get("deprecated")
+    deprecated = stated if isinstance(stated, dict) else {}
     replacement = _text(deprecated.get("replacement"))
     return replacement if deprecated.get("reason") == f"Another name of `{replacement}`" else ""
 

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from holdfast.contract.compare.changes import Change, change
+from holdfast.contract.compare.places import escaped
+from holdfast.contract.compare.versions import numbers_of
 
 __all__ = ["is_sunset", "life_changes", "sunset_of", "word_changes"]
 
@@ -20,10 +22,12 @@ _WORDS = {
     "icons": ("text.icons_changed", "/icons", "icons"),
     "normalization": ("normalization.changed", "/normalization", "normalization"),
     "isolate": ("operation.isolation_changed", "/isolate", "isolation"),
+    "idempotency": ("meta.changed", "/idempotency", "idempotency"),
     "reserved": ("meta.changed", "/reserved", "reserved arguments"),
     "meta": ("meta.changed", "/_meta", "_meta"),
 }
-_SHOWN = 60
+_LONGEST = 60  # characters of each side that are shown
+_BEFORE = 20  # of them in front of the first difference
 
 
 def word_changes(old: Facets, new: Facets, *, strict: bool) -> Iterator[Change]:
@@ -33,16 +37,16 @@ def word_changes(old: Facets, new: Facets, *, strict: bool) -> Iterator[Change]:
             if isinstance(old[facet], dict) and isinstance(new[facet], dict):
                 yield from _by_key(rule, path, old[facet], new[facet], strict=strict)
                 continue
-            yield change(rule, path, f"{what} {_shown(old[facet])} -> {_shown(new[facet])}", strict=strict)
-    before, after = old.get("others", {}), new.get("others", {})
+            yield change(rule, path, _told(what, old[facet], new[facet]), strict=strict)
+    before, after = old.get("others") or {}, new.get("others") or {}
     yield from _by_key("meta.changed", "", before, after, strict=strict)
 
 
 def _by_key(rule: str, path: str, old: Facets, new: Facets, *, strict: bool) -> Iterator[Change]:
     for key in sorted(old.keys() | new.keys()):
         if old.get(key) != new.get(key):
-            place = f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
-            yield change(rule, place, f"{key} {_shown(old.get(key))} -> {_shown(new.get(key))}", strict=strict)
+            place = f"{path}/{escaped(key)}"
+            yield change(rule, place, _told(key, old.get(key), new.get(key)), strict=strict)
 
 
 def life_changes(old: Facets, new: Facets, *, strict: bool) -> Iterator[Change]:
@@ -59,30 +63,56 @@ def life_changes(old: Facets, new: Facets, *, strict: bool) -> Iterator[Change]:
 
 
 def _deprecation_rule(before: Any, after: Any) -> str:
-    then, now = sunset_of(before), sunset_of(after)
-    is_earlier = bool(then and now and now < then and len(then) == len(now) == len("2026-01-01"))
-    return "lifecycle.sunset_moved_earlier" if is_earlier else "lifecycle.deprecation_changed"
+    """Time that was announced is a promise: it may grow, and shrink only by being said to."""
+    then, now = _end(sunset_of(before)), _end(sunset_of(after))
+    if not sunset_of(before) or then == now:
+        return "lifecycle.deprecation_changed"
+    is_later = then is not None and now is not None and then[0] == now[0] and now[1:] > then[1:]
+    return "lifecycle.deprecation_changed" if is_later else "lifecycle.sunset_moved_earlier"
 
 
 def sunset_of(deprecated: Any) -> str:
     """The date or version from which on a deprecated tool may be gone; empty where none was announced."""
     told = deprecated if isinstance(deprecated, dict) else {}
-    sunset = told.get("removal", told.get("sunset"))
-    return sunset if isinstance(sunset, str) else ""
+    sunset = told.get("removal") or told.get("sunset")
+    return sunset if isinstance(sunset, str) else "" if sunset is None else str(sunset)
 
 
-def is_sunset(deprecated: Any, today: dt.date, version: tuple[int, ...] | None) -> bool:
-    """Whether the announced end of a deprecated tool has come; without an announcement it has."""
-    sunset = sunset_of(deprecated)
-    if not sunset:
-        return True
+def _end(sunset: str) -> tuple[str, int, int, int] | None:
+    """When a tool may be gone, as a day or as a version; None for what is neither."""
     try:
-        return dt.date.fromisoformat(sunset) <= today
+        day = dt.date.fromisoformat(sunset)
     except ValueError:
-        numbers = tuple(int(part) for part in sunset.split("-")[0].split(".") if part.isdigit())
-        return version is not None and version >= numbers
+        numbers = numbers_of(sunset)
+        return None if numbers is None else ("version", *numbers)
+    return ("day", day.year, day.month, day.day)
 
 
-def _shown(value: Any) -> str:
-    text = repr(value) if isinstance(value, str) else str(value)
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+def is_sunset(deprecated: Any, today: dt.date, version: tuple[int, int, int] | None) -> bool:
+    """Whether the announced end of a deprecated tool has come; without an announcement it has."""
+    if not sunset_of(deprecated):
+        return True
+    end = _end(sunset_of(deprecated))
+    if end is None:
+        return False  # nobody can say when it comes
+    if end[0] == "day":
+        return dt.date(*end[1:]) <= today
+    return version is not None and version >= end[1:]
+
+
+def _told(what: str, before: Any, after: Any) -> str:
+    """Both sides around the first place where they differ, so that no change hides behind a long beginning."""
+    old, new = _text(before), _text(after)
+    pairs = enumerate(zip(old, new, strict=False))
+    at = next((at for at, (one, other) in pairs if one != other), min(len(old), len(new)))
+    start = max(0, at - _BEFORE) if max(len(old), len(new)) > _LONGEST else 0
+    return f"{what} {_cut(old, start)} -> {_cut(new, start)}"
+
+
+def _text(value: Any) -> str:
+    return repr(value) if isinstance(value, str) else str(value)
+
+
+def _cut(text: str, start: int) -> str:
+    end = start + _LONGEST
+    return f"{'...' if start else ''}{text[start:end]}{'...' if end < len(text) else ''}"

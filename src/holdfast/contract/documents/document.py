@@ -135,11 +135,13 @@ class CallExample:
 
 @dataclass(frozen=True, slots=True)
 class ErrorCode:
-    """One error code and what is said about it."""
+    """One error code and what is said about it; what was not said is empty or None."""
 
     code: str
     line: int
     meaning: str = ""
+    remedy: str = ""
+    retryable: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,35 +2,79 @@
 
 Each section of each tool is a region of its own, so that the owner may write below any of them. Regions are
 replaced where they stand; those of a tool that is gone are taken out; missing ones are put where they belong.
+A file in which it is not certain what is generated and what is the owner's is refused, not guessed at.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from holdfast.contract.documents.facts import surface_facts
-from holdfast.contract.documents.markdown import MAX_CHARACTERS, read_blocks, read_source
-from holdfast.contract.documents.regions import Piece, begin_marker, end_marker, region_id, split_regions
+from holdfast.contract.documents.markdown import excess, line_break, read_blocks, read_source
+from holdfast.contract.documents.regions import (
+    Piece,
+    begin_marker,
+    end_marker,
+    region_faults,
+    region_id,
+    shows_text,
+    split_regions,
+)
 from holdfast.contract.documents.render import header, section_text, tool_heading
 from holdfast.contract.documents.sections import SectionKind
+from holdfast.errors import UsageError
 
 __all__ = ["DOCUMENT_REGION", "generate_document", "generated_regions", "region_owners"]
 
 DOCUMENT_REGION = "document"
 
 
-def generate_document(snapshot: Mapping[str, Any], *, existing: str | None = None) -> str:
-    """The document of a surface; `existing` is an earlier one, whose text outside of regions is kept."""
+def generate_document(snapshot: Mapping[str, Any], *, existing: str | None = None, name: str = "") -> str:
+    """The document of a surface; `existing` is an earlier one, whose text outside of regions is kept.
+
+    Raises UsageError where the regions of `existing` are not certain; `name` is the file that it speaks of.
+    """
     regions = generated_regions(snapshot)
     if not existing:
         return "".join(regions.values())
-    newline = "\r\n" if "\r\n" in existing else "\n"
+    _refuse_ambiguous(existing, name)
+    newline = line_break(existing)
     pieces = _kept(split_regions(existing), regions)
     if _has_own_title(pieces):
         del regions[DOCUMENT_REGION]
-    pieces = _with_missing(pieces, regions)
-    return "".join(
+    pieces = _with_newlines(_with_missing(pieces, regions), newline)
+    text = "".join(
         piece.text if piece.id is None else _replaced(piece.text, regions[piece.id], newline) for piece in pieces
     )
+    _refuse_swallowed(text, pieces, existing, name)
+    return text
+
+
+def _refuse_ambiguous(existing: str, name: str) -> None:
+    """No text is replaced where it is not certain whose it is."""
+    too_large = excess(existing)
+    if too_large:
+        raise _refusal(name, 1, too_large, "split the file")
+    source = read_source(existing)
+    faults = region_faults(source, read_blocks(source))
+    if faults:
+        line, message = min(faults, key=lambda fault: fault[0])
+        remedy = "keep one pair of comments around each region, outside of code; nothing was written"
+        raise _refusal(name, line, message, remedy)
+
+
+def _refuse_swallowed(text: str, pieces: Iterable[Piece], existing: str, name: str) -> None:
+    """No region is written to where it would be code or part of a comment of the owner."""
+    wanted = [piece.id for piece in pieces if piece.id is not None]
+    if [piece.id for piece in split_regions(text) if piece.id is not None] == wanted:
+        return
+    last = next((block for block in reversed(read_blocks(read_source(existing))) if shows_text(block)), None)
+    line = last.line if last is not None else 1
+    message = f"the code or comment that opens on line {line} and is never closed would take in what follows"
+    raise _refusal(name, line, message, "close it; nothing was written")
+
+
+def _refusal(name: str, line: int, message: str, remedy: str) -> UsageError:
+    return UsageError(f"{name or 'the document'}, line {line}: {message}", remedy=remedy)
 
 
 def generated_regions(snapshot: Mapping[str, Any]) -> dict[str, str]:
@@ -81,7 +125,7 @@ def _has_own_title(pieces: list[Piece]) -> bool:
     """Whether the owner's text has a title, beside which a generated one would be a second."""
     if any(piece.id == DOCUMENT_REGION for piece in pieces):
         return False
-    own = "".join(piece.text for piece in pieces if piece.id is None)[:MAX_CHARACTERS]
+    own = "".join(piece.text for piece in pieces if piece.id is None)
     return any(block.kind == "heading" and block.level == 1 for block in read_blocks(read_source(own)))
 
 
@@ -103,7 +147,7 @@ def _with_missing(pieces: list[Piece], regions: Mapping[str, str]) -> list[Piece
     for place in range(len(pieces) + 1):
         result += before.get(place, [])
         result += pieces[place : place + 1]
-    return _with_newlines(result)
+    return result
 
 
 def _by_tool(regions: Iterable[str]) -> list[list[str]]:
@@ -114,13 +158,13 @@ def _by_tool(regions: Iterable[str]) -> list[list[str]]:
     return list(groups.values())
 
 
-def _with_newlines(pieces: list[Piece]) -> list[Piece]:
+def _with_newlines(pieces: list[Piece], newline: str) -> list[Piece]:
     """A comment begins on a line of its own: text before it that ends without a newline gets one."""
     result: list[Piece] = []
     for piece in pieces:
         before = result[-1] if result else None
         is_open = before is not None and before.id is None and not before.text.endswith(("\n", "\r", "\ufeff"))
         if piece.id is not None and before is not None and is_open:
-            result[-1] = Piece(None, before.text + "\n", before.line)
+            result[-1] = Piece(None, before.text + newline, before.line)
         result.append(piece)
     return result

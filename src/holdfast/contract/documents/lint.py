@@ -34,7 +34,7 @@ def _all(document: Document) -> Iterator[Finding]:
     yield from document.findings
     if any(one.rule == "spec.document-too-large" for one in document.findings):
         return
-    for line, message in region_faults(document.source):
+    for line, message in region_faults(document.source, document.blocks):
         yield finding("spec.marker-broken", message, line=line, file=document.name)
     if not document.tools and not document.says_no_tools:
         message = "there is no tool in this file, and nothing says that there is none"

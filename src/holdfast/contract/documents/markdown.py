@@ -14,7 +14,17 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-__all__ = ["MAX_CHARACTERS", "MAX_LINES", "Block", "Row", "Source", "read_blocks", "read_source"]
+__all__ = [
+    "MAX_CHARACTERS",
+    "MAX_LINES",
+    "Block",
+    "Row",
+    "Source",
+    "excess",
+    "line_break",
+    "read_blocks",
+    "read_source",
+]
 
 MAX_CHARACTERS = 3_000_000
 MAX_LINES = 100_000
@@ -62,9 +72,22 @@ class Source:
     newline: str
 
 
+def line_break(text: str) -> str:
+    """The line break of most lines of a text: what is written into it gets the same."""
+    pairs = text.count("\r\n")
+    return "\r\n" if pairs > text.count("\n") - pairs else "\n"
+
+
+def excess(text: str) -> str:
+    """Which limit a text exceeds, in words, or no text where it exceeds none."""
+    lines = text.count("\n") + text.count("\r") - text.count("\r\n") + (not text.endswith(("\n", "\r")))
+    sizes = ((len(text), MAX_CHARACTERS, "characters"), (lines, MAX_LINES, "lines"))
+    return ", ".join(f"{size} {unit}; at most {most} are read" for size, most, unit in sizes if size > most)
+
+
 def read_source(text: str) -> Source:
     """`text` with its line breaks told apart from its lines."""
-    newline = "\r\n" if "\r\n" in text[:100_000] else "\n"
+    newline = line_break(text)
     has_mark = text.startswith("\ufeff")
     body = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
     return Source(tuple(body.split("\n")), _front_matter_lines(body), has_mark, newline)

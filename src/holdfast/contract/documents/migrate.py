@@ -49,9 +49,9 @@ def migrate_document(text: str) -> Migration:
     """Bring a specification into the canonical form."""
     document = parse_document(text)
     found = lint_document(document)
-    is_generated = any(piece.id is not None for piece in split_regions(text))
-    is_readable = not is_generated and not any(one.rule in _UNREADABLE for one in found)
-    new = _rewritten(document, found) if is_readable else None
+    is_readable = not any(one.rule in _UNREADABLE for one in found)
+    is_generated = is_readable and any(piece.id is not None for piece in split_regions(text))
+    new = _rewritten(document, found) if is_readable and not is_generated else None
     result = text if new is None else _as_written(new, document.source)
     after = document if new is None else parse_document(result)
     todo = [_todo(one, after) for one in lint_document(after)]

@@ -12,17 +12,11 @@ from holdfast.contract.documents import reading
 from holdfast.contract.documents.document import CallExample, Document, JsonFence, Section, ToolSection
 from holdfast.contract.documents.fields import field_table
 from holdfast.contract.documents.findings import Finding
-from holdfast.contract.documents.markdown import (
-    MAX_CHARACTERS,
-    MAX_LINES,
-    Block,
-    Source,
-    read_blocks,
-    read_source,
-)
+from holdfast.contract.documents.markdown import Block, Source, excess, read_blocks, read_source
 from holdfast.contract.documents.outline import ToolSpan, split_sections, tool_spans
 from holdfast.contract.documents.rules import finding
-from holdfast.contract.documents.sections import SectionKind, plain_words
+from holdfast.contract.documents.sections import SectionKind
+from holdfast.contract.documents.statements import fact_blocks
 
 __all__ = ["parse_document"]
 
@@ -37,9 +31,9 @@ _RESULT_LABEL = re.compile(r"\b(?:response|result|returns?|output|answer)\b")
 
 def parse_document(text: str, *, name: str = "") -> Document:
     """Read a specification. `name` is the file name that its findings carry."""
-    if len(text) > MAX_CHARACTERS or text.count("\n") + text.count("\r") > MAX_LINES:
-        message = f"{len(text)} characters; at most {MAX_CHARACTERS} in {MAX_LINES} lines are read"
-        odd = finding("spec.document-too-large", message, line=1, file=name)
+    too_large = excess(text)
+    if too_large:
+        odd = finding("spec.document-too-large", too_large, line=1, file=name)
         return Document(name, Source((), 0, has_mark=False, newline="\n"), findings=(odd,))
     source = read_source(text)
     blocks = read_blocks(source)
@@ -158,19 +152,5 @@ def _with_words(tool: ToolSection) -> ToolSection:
         errors_none=errors is not None and reading.says_none(errors),
         idempotency=reading.idempotency_of(repeated) if repeated else None,
         security=security.text if security else "",
-        version=reading.version_of(_version_blocks(tool)),
+        version=reading.version_of(fact_blocks(tool)),
     )
-
-
-def _version_blocks(tool: ToolSection) -> list[Block]:
-    """Where a version may stand: before the sections, in the first two, in one of its own, among labels."""
-    blocks = list(tool.preamble)
-    for section in tool.order:
-        if section.label or section.kind in {SectionKind.PURPOSE, SectionKind.NAME}:
-            blocks += section.blocks
-        elif section.kind is None and plain_words(section.heading) in {"version", "versioning", "metadata"}:
-            blocks += [
-                replace(block, text=f"version: {block.text}") if block.text[:1].isdigit() else block
-                for block in section.blocks
-            ]
-    return blocks

@@ -21,6 +21,7 @@ from holdfast.contract.documents.fields import table_columns
 from holdfast.contract.documents.inline import first_code, without_marks
 from holdfast.contract.documents.jsonc import read_json
 from holdfast.contract.documents.markdown import Block
+from holdfast.contract.documents.statements import yes_or_no
 from holdfast.present.schema_shape import ALL_TYPES
 from holdfast.vocabulary.effects import EffectKind
 
@@ -179,7 +180,9 @@ def _table_codes(block: Block) -> Iterator[ErrorCode]:
     for row in block.rows[1:]:
         code = first_code(row.cells[0]) or without_marks(row.cells[0])
         if _CODE.fullmatch(code):
-            yield ErrorCode(code, row.line, row.cells[meaning] if meaning < len(row.cells) else "")
+            cells = dict(zip(columns, row.cells, strict=False))
+            said = row.cells[meaning] if meaning < len(row.cells) else ""
+            yield ErrorCode(code, row.line, said, cells.get("remedy", ""), yes_or_no(cells.get("retryable", "")))
 
 
 def _item_code(block: Block) -> Iterator[ErrorCode]:

@@ -1,18 +1,35 @@
-"""The generated regions of a document: lines between two comments, found without reading any Markdown.
+"""The generated regions of a document: lines between two comments that stand outside of code and other comments.
 
-Everything outside of them is the owner's and is kept byte for byte. A region whose comments do not pair is
-treated as the owner's text and told, never overwritten.
+Everything outside of them is the owner's and is kept byte for byte. A comment in a fence, in indented code or in
+another comment is something that the owner shows, not a marker. A region whose comments do not pair is treated
+as the owner's text and told, never overwritten.
 """
 
 import re
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from holdfast.contract.documents.markdown import Source
+from holdfast.contract.documents.markdown import Block, Source, read_blocks, read_source
 
-__all__ = ["Piece", "begin_marker", "end_marker", "region_faults", "region_id", "split_regions"]
+__all__ = [
+    "Marker",
+    "Piece",
+    "begin_marker",
+    "end_marker",
+    "read_markers",
+    "region_faults",
+    "region_id",
+    "shows_text",
+    "split_regions",
+]
 
 _MARKER = re.compile(r"\ufeff?<!-- holdfast:(begin|end) ([A-Za-z0-9_.%/-]{1,800}) -->[ \t]*")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]")
+# Elements that hold text and not markup; a comment in any other element is a comment.
+_TEXT_ELEMENT = re.compile(r"\s*<(?:pre|script|style|textarea)(?:[\s>]|$)", re.IGNORECASE)
+_TEXT_ELEMENT_END = re.compile(r"</(?:pre|script|style|textarea)>", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,63 +61,121 @@ def end_marker(identity: str) -> str:
     return f"<!-- holdfast:end {identity} -->"
 
 
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A line that looks like a marker. `shown_in` is the code or comment around it, which makes it mere text."""
+
+    word: str
+    id: str
+    line: int
+    shown_in: Block | None
+
+    @property
+    def place(self) -> str:
+        """Where it is shown, in words."""
+        if self.shown_in is None:
+            return ""
+        is_comment = self.shown_in.text.lstrip().startswith("<!--") and self.shown_in.kind == "html"
+        return f"in the {'comment' if is_comment else 'code'} that opens on line {self.shown_in.line}"
+
+
+def read_markers(source: Source, blocks: Sequence[Block]) -> list[Marker]:
+    """Every line that looks like a marker, in order."""
+    showing = [block for block in blocks if shows_text(block)]
+    starts = [block.line for block in showing]
+    found = []
+    for line, text in enumerate(source.lines, 1):
+        match = _MARKER.fullmatch(text) if "<!-- holdfast:" in text else None
+        if match is not None:
+            nearest = showing[bisect_right(starts, line) - 1] if starts and starts[0] <= line else None
+            is_shown = nearest is not None and line <= nearest.end_line and not _is_own_block(nearest, line)
+            found.append(Marker(match[1], match[2], line, nearest if is_shown else None))
+    return found
+
+
+def shows_text(block: Block) -> bool:
+    """Whether what stands in a block is text, whatever it looks like."""
+    is_raw = block.kind == "html" and (
+        block.text.lstrip().startswith("<!--") or _TEXT_ELEMENT.match(block.text) is not None
+    )
+    # A line that begins at the margin is never inside of a list or a quotation.
+    return block.depth == 0 and (block.kind == "fence" or is_raw)
+
+
+def _is_own_block(block: Block, line: int) -> bool:
+    """Whether the comment on this line is the block itself."""
+    return block.kind == "html" and block.line == line
+
+
 def split_regions(text: str) -> list[Piece]:
     """A text as regions and owner's text, in order; put together again they are the text."""
     lines = re.split(r"(?<=\n)|(?<=\r)(?!\n)", text)
     pieces: list[Piece] = []
-    place = first = 0
-    while place < len(lines):
-        end = _region_end(lines, place)
-        if end is None:
-            place += 1
-            continue
-        if place > first:
-            pieces.append(Piece(None, "".join(lines[first:place]), first + 1))
-        marker = _marker(lines[place])
-        pieces.append(Piece(marker[2] if marker else "", "".join(lines[place : end + 1]), place + 1))
-        place = first = end + 1
-    if first < len(lines) and "".join(lines[first:]):
-        pieces.append(Piece(None, "".join(lines[first:]), first + 1))
-    return pieces
+    first = 0
+    for begin, end in _pairs(text):
+        if begin.line - 1 > first:
+            pieces.append(Piece(None, "".join(lines[first : begin.line - 1]), first + 1))
+        pieces.append(Piece(begin.id, "".join(lines[begin.line - 1 : end.line]), begin.line))
+        first = end.line
+    rest = "".join(lines[first:])
+    return [*pieces, Piece(None, rest, first + 1)] if rest else pieces
 
 
-def _marker(line: str) -> re.Match[str] | None:
-    return _MARKER.fullmatch(line.rstrip("\r\n")) if "<!-- holdfast:" in line else None
+def _pairs(text: str) -> list[tuple[Marker, Marker]]:
+    """The markers of the regions that are whole: each begin that is followed by its end."""
+    if "<!-- holdfast:" not in text:
+        return []
+    source = read_source(text)
+    real = [marker for marker in read_markers(source, read_blocks(source)) if marker.shown_in is None]
+    return [
+        (one, other)
+        for one, other in pairwise(real)
+        if (one.word, other.word) == ("begin", "end") and one.id == other.id
+    ]
 
 
-def _region_end(lines: list[str], start: int) -> int | None:
-    """The line that ends the region which begins at `start`, where one does and it is whole."""
-    opening = _marker(lines[start])
-    if opening is None or opening[1] != "begin":
-        return None
-    for place in range(start + 1, len(lines)):
-        closing = _marker(lines[place])
-        if closing is not None:
-            return place if closing[1] == "end" and closing[2] == opening[2] else None
-    return None
-
-
-def region_faults(source: Source) -> list[tuple[int, str]]:
-    """The comments that do not pair, and regions that stand twice, each with its line."""
-    faults: list[tuple[int, str]] = []
-    seen: set[str] = set()
-    opened: tuple[str, int] | None = None
-    for line, text in enumerate(source.lines, 1):
-        marker = _marker(text)
-        if marker is None:
-            continue
-        word, identity = marker[1], marker[2]
-        if word == "begin":
+def region_faults(source: Source, blocks: Sequence[Block]) -> list[tuple[int, str]]:
+    """The markers that do not pair, and regions that stand twice, each with its line."""
+    markers = read_markers(source, blocks)
+    shown = {(marker.word, marker.id): marker for marker in markers if marker.shown_in is not None}
+    faults = _swallowed(markers)
+    seen: dict[str, int] = {}
+    opened: Marker | None = None
+    for marker in [one for one in markers if one.shown_in is None]:
+        if marker.word == "begin":
             if opened is not None:
-                faults.append((opened[1], f"the region {opened[0]} is not ended before another begins"))
-            if identity in seen:
-                faults.append((line, f"the region {identity} stands twice"))
-            seen.add(identity)
-            opened = (identity, line)
-        elif opened is None or opened[0] != identity:
-            faults.append((line, f"the region {identity} is ended but was not begun"))
+                faults.append(_not_ended(opened, shown, "is not ended before another begins"))
+            if marker.id in seen:
+                message = f"the region {marker.id} stands twice, first on line {seen[marker.id]}"
+                faults.append((marker.line, message))
+            seen.setdefault(marker.id, marker.line)
+            opened = marker
+        elif opened is None or opened.id != marker.id:
+            begin = shown.get(("begin", marker.id))
+            why = f": it begins {begin.place}" if begin is not None else ""
+            faults.append((marker.line, f"the region {marker.id} is ended but was not begun{why}"))
         else:
             opened = None
     if opened is not None:
-        faults.append((opened[1], f"the region {opened[0]} is never ended"))
+        faults.append(_not_ended(opened, shown, "is never ended"))
     return faults
+
+
+def _swallowed(markers: Sequence[Marker]) -> list[tuple[int, str]]:
+    """Code that is never closed was hardly meant to take in the regions behind it: one fault for each."""
+    first: dict[int, Marker] = {}
+    for marker in markers:
+        if marker.shown_in is not None and _is_open(marker.shown_in):
+            first.setdefault(marker.shown_in.line, marker)
+    return [(line, f"the region {one.id} stands {one.place} and is never closed") for line, one in first.items()]
+
+
+def _is_open(block: Block) -> bool:
+    is_element = _TEXT_ELEMENT.match(block.text) is not None and block.kind == "html"
+    return not block.is_closed or (is_element and _TEXT_ELEMENT_END.search(block.text) is None)
+
+
+def _not_ended(begin: Marker, shown: dict[tuple[str, str], Marker], words: str) -> tuple[int, str]:
+    end = shown.get(("end", begin.id))
+    why = f": its end stands {end.place}" if end is not None and end.line > begin.line else ""
+    return begin.line, f"the region {begin.id} {words}{why}"

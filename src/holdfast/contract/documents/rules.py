@@ -153,16 +153,20 @@ _TABLE: tuple[tuple[str, Severity, Scope, str, str, str], ...] = (
      "Remove it, or correct its invocation name."),
     ("schema-drift", "error", "verify", "A documented schema is not that of the server.", _ACCURATE,
      "Correct the schema, or generate the document again."),
-    ("errors-drift", "error", "verify", "The documented error codes are not those of the server.", _ACCURATE,
-     "List exactly the declared codes."),
+    ("errors-drift", "error", "verify", "The documented errors are not those of the server.", _ACCURATE,
+     "List exactly the declared codes, with what they mean."),
     ("idempotency-drift", "error", "verify", "The word on idempotency is not that of the server.", _ACCURATE,
      "Write the word that follows from the declared effect."),
     ("version-drift", "error", "verify", "The documented version is not that of the server.", _ACCURATE,
      "Write the version of the server."),
+    ("declaration-drift", "error", "verify", "A fact on a tool is not what the server declares.", _ACCURATE,
+     "Write what the server declares."),
     ("example-drift", "error", "verify", "An example would be refused by the server.", _ACCURATE,
      "Correct the example."),
     ("region-stale", "error", "verify", "A generated region is not what would be generated now.", _ACCURATE,
      "Generate the document again."),
+    ("text-differs", "note", "verify", "A section that is not generated says nothing of what the code says.",
+     _ACCURATE, "Compare it with the code; text that is generated stays in step by itself."),
 )  # fmt: skip
 
 RULES: dict[str, Rule] = {

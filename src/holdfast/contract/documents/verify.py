@@ -1,10 +1,12 @@
 """Whether a document and its server agree: exact differences, each with its line and the edit that mends it.
 
-Two comparisons. By meaning: names, versions, schemas, tables, error codes, idempotency, examples, which works on
-any document, generated or written by hand. By text: each generated region against what would be generated now.
+Two comparisons. By meaning: names, versions, schemas, tables, errors, idempotency, examples and stated facts,
+which works on any document, generated or written by hand. By text: each generated region against what would be
+generated now; where there is none, prose of which nothing is left from the code is noted.
 """
 
 import json
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -19,6 +21,13 @@ from holdfast.contract.documents.regions import region_faults, split_regions
 from holdfast.contract.documents.rules import finding
 from holdfast.contract.documents.schema_facts import properties
 from holdfast.contract.documents.sections import SectionKind
+from holdfast.contract.documents.verify_statements import (
+    Difference,
+    error_differences,
+    fact_differences,
+    prose_differences,
+    version_differences,
+)
 
 __all__ = ["json_differences", "verify_document"]
 
@@ -33,17 +42,29 @@ def verify_document(document_text: str, snapshot: Mapping[str, Any], *, name: st
     surface = surface_facts(snapshot)
     found = list(_by_meaning(document, surface))
     undocumented = {one.tool for one in found if one.rule == "spec.tool-undocumented"}
-    told = [one.line for one in found]
+    told = sorted(one.line for one in found)
+    if all(piece.id is None for piece in split_regions(document_text)):
+        found += _of_prose(document, surface)
     for lines, stale in _by_text(document_text, snapshot, name):
         # What differs because of something already told needs no second finding.
-        if stale.tool not in undocumented and not any(line in lines for line in told):
+        if stale.tool not in undocumented and bisect_left(told, lines.start) == bisect_left(told, lines.stop):
             found.append(stale)
     return in_order(found)
 
 
+def _of_prose(document: Document, surface: SurfaceFacts) -> Iterator[Finding]:
+    known = {tool.name: tool for tool in surface.tools}
+    for section in document.tools:
+        facts = known.get(section.name)
+        for message, line, _ in prose_differences(section, facts) if facts is not None else ():
+            yield finding("spec.text-differs", message, line=line, tool=section.name, file=document.name)
+
+
 def _by_meaning(document: Document, surface: SurfaceFacts) -> Iterator[Finding]:
-    for line, message in region_faults(document.source):
+    for line, message in region_faults(document.source, document.blocks):
         yield finding("spec.marker-broken", message, line=line, file=document.name)
+    for message, line, remedy in version_differences(document, surface):
+        yield finding("spec.version-drift", message, line=line, file=document.name, remedy=remedy)
     documented = {tool.name for tool in document.tools}
     for tool in surface.tools:
         if tool.name not in documented:
@@ -88,15 +109,14 @@ def _tool(document: Document, section: ToolSection, facts: ToolFacts) -> Iterato
     ):
         for message, line, remedy in _schema(section, side, fence, table, schema):
             yield told("spec.schema-drift", message, line, remedy)
+    yield from (told("spec.declaration-drift", *one) for one in fact_differences(section, facts))
     yield from (told("spec.errors-drift", *one) for one in _errors(section, facts))
+    yield from (told("spec.errors-drift", *one) for one in error_differences(section, facts))
     yield from (told("spec.idempotency-drift", *one) for one in _idempotency(section, facts))
     for example in section.examples:
         for problem in call_problems(facts.input_schema, example.arguments):
             place = f"/arguments{problem.pointer.rstrip('/')}"
             yield told("spec.example-drift", problem.message, example.fence.line_of(place), "Correct the example.")
-
-
-Difference = tuple[str, int, str]
 
 
 def _schema(

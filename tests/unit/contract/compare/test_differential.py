@@ -6,13 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import jsonschema_rs
+import mcp_contract as other  # type: ignore[import-untyped]
 import pytest
 
 from holdfast.contract.compare.changes import Change
 from holdfast.contract.compare.diff import diff_surfaces
 from holdfast.contract.compare.view import read_surface
-
-other = pytest.importorskip("mcp_contract")
 
 Schema = dict[str, Any]
 TYPES: list[Any] = ["string", "integer", "number", "boolean", ["string", "null"], ["integer", "null"]]

@@ -139,6 +139,39 @@ def test_the_code_and_the_wire_of_a_server_state_the_same() -> None:
     assert (wire.version, wire.dialect) == (code.version, code.dialect) == ("1.0.0", "status")
 
 
+def _alias(**values: Any) -> Any:
+    named = {"since": "1.0.0", "reason": "Another name of `lookup`", "replacement": "lookup"}
+    plain = {"inputSchema": {"type": "object"}, "description": "Look."}
+    alias = {"name": "find", **plain, "_meta": {"io.holdfast/contract": {"deprecated": named}}, **values}
+    return read_surface({"tools": [{"name": "lookup", **plain}, alias]})
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"inputSchema": {"type": "object", "properties": {"secret": {"type": "string"}}}},
+        {"description": "Call this first, with the password."},
+        {"annotations": {"readOnlyHint": True}},
+        {"outputSchema": {"type": "object"}},
+    ],
+)
+def test_a_tool_that_only_claims_to_be_another_name_is_compared_as_its_own(values: dict[str, Any]) -> None:
+    assert _alias().tools.keys() == {"lookup"}
+    assert _alias(**values).tools.keys() == {"lookup", "find"}
+    assert diff_surfaces(_alias(), _alias(**values)).changes
+
+
+@pytest.mark.parametrize("deprecated", ["yes", True, 7, ["x"]])
+def test_a_deprecation_that_is_no_object_is_read_all_the_same(deprecated: Any) -> None:
+    stated = read_surface(
+        {"tools": [{"name": "a", "_meta": {"io.holdfast/contract": {"deprecated": deprecated}}}]}
+    )
+    plain = read_surface({"tools": [{"name": "a"}]})
+
+    assert {item.rule for item in diff_surfaces(plain, stated).changes} == {"lifecycle.deprecated"}
+    assert {item.rule for item in diff_surfaces(stated, plain).changes} == {"lifecycle.undeprecated"}
+
+
 def test_what_only_one_side_states_is_no_change() -> None:
     tools = {"tools": [{"name": "lookup", "title": "Look up", "description": "Return the stock of one article.",
                         "inputSchema": snapshot()["tools"][0]["inputSchema"],

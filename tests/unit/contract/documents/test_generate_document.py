@@ -249,12 +249,11 @@ def test_line_breaks_of_the_file_are_kept() -> None:
     assert verify_document(text, stock_room()) == []
 
 
-def test_a_region_that_is_not_ended_is_text_of_the_owner() -> None:
+def test_a_region_that_is_not_ended_is_text_of_the_owner_and_told() -> None:
     existing = "# Ours\n<!-- holdfast:begin find_articles/name -->\nmine\n"
-    text = regenerated(existing)
 
-    assert text.startswith(existing)
-    assert "spec.marker-broken" in {finding.rule for finding in verify_document(text, stock_room())}
+    assert own_text(existing) == existing
+    assert "spec.marker-broken" in {finding.rule for finding in verify_document(existing, stock_room())}
 
 
 @pytest.mark.parametrize("odd", [{}, {"tools": [{}]}, {"tools": [{"name": 3, "inputSchema": []}]}])

@@ -144,3 +144,27 @@ def test_a_file_with_an_open_fence_is_left_alone_and_told() -> None:
 
     assert migration.text == text
     assert any("spec.fence-unclosed" in line for line in migration.todo)
+
+
+def test_a_file_that_is_too_large_is_told_which_limit_it_exceeds() -> None:
+    [lines] = migrate_document("x\n" * 100_001).todo
+    [characters] = migrate_document("x" * 3_000_001).todo
+
+    assert "100001 lines; at most 100000 are read" in lines
+    assert "characters" not in lines
+    assert "3000001 characters; at most 3000000 are read" in characters
+    assert "lines" not in characters
+
+
+def test_a_line_break_of_two_characters_is_one_line() -> None:
+    assert parse_document("x\r\n" * 60_000).findings == ()
+
+
+def test_a_file_with_one_foreign_line_break_keeps_its_own() -> None:
+    assert "\r" not in migrate_document("\r\n" + LOOSE).text
+
+
+def test_a_file_that_only_shows_markers_in_a_fence_is_migrated() -> None:
+    shown = "```\n<!-- holdfast:begin a/name -->\n<!-- holdfast:end a/name -->\n```\n"
+
+    assert "## Tool: `switch_lamp`" in migrate_document(LOOSE.replace("Before.\n", shown)).text
