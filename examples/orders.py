@@ -53,7 +53,7 @@ class Evidence(BaseModel):
     """What is known of a lost call of `ship`: it took effect, it did not and may be repeated, or nobody knows."""
 
     outcome: Literal["completed", "safe_to_retry", "unknown"] = Field(description="What became of the call.")
-    result: Parcel | None = Field(default=None, description="What the call would have returned, if it took effect.")
+    result: Parcel | None = Field(default=None, description="What it would have returned, if it took effect.")
 
 
 def shop() -> Path:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from holdfast.contract.inclusion.counts import Counted
 from holdfast.contract.inclusion.evaluate import holds
 from holdfast.contract.inclusion.nodes import (
     AtLeast,
@@ -30,11 +31,9 @@ _MAX_DEMANDS = 8
 
 
 @dataclass
-class _Arrays:
+class _Arrays(Counted):
     """What a list of literals says about an array."""
 
-    least: int = 0
-    most: int | None = None
     items: list[Items] = field(default_factory=list)
     everywhere: list[Literal] = field(default_factory=list)
     not_items: list[Items] = field(default_factory=list)
@@ -81,7 +80,7 @@ def _describe(literals: list[Literal]) -> _Arrays | None:
     described = _Arrays()
     for node, sign in literals:
         if isinstance(node, (AtLeast, AtMost)):
-            _bound(described, node, sign)
+            described.bound(node, sign)
         elif isinstance(node, Items):
             (described.items if sign else described.not_items).append(node)
         elif isinstance(node, Unique):
@@ -92,14 +91,6 @@ def _describe(literals: list[Literal]) -> _Arrays | None:
         elif isinstance(node, (Contains, ContainsAtMost)) and not _count(described, node, sign):
             return None
     return None if described.unique and described.repeated else described
-
-
-def _bound(described: _Arrays, node: AtLeast | AtMost, sign: bool) -> None:
-    if isinstance(node, AtLeast) is sign:
-        described.least = max(described.least, node.count if sign else node.count + 1)
-    else:
-        most = node.count if sign else node.count - 1
-        described.most = most if described.most is None else min(most, described.most)
 
 
 def _count(described: _Arrays, node: Contains | ContainsAtMost, sign: bool) -> bool:

@@ -60,10 +60,12 @@ def _list_changes(walker: Walker, pair: Pair, keyword: str) -> None:
         pairs.append((gone.pop()[0], come.pop()[0]))
     for before, after in pairs:
         walker.visit_branch((before, pair.old.inner_base), (after, pair.new.inner_base), pair)
-    for _, node in gone:
-        _note_branch(walker, pair, keyword, [part for _, part in old if part is not node], "removed")
-    for _, node in come:
-        _note_branch(walker, pair, keyword, [*(part for _, part in old), node], "added")
+    for schema, node in gone:
+        if _note_branch(walker, pair, keyword, [part for _, part in old if part is not node], "removed"):
+            walker.settle(schema, None)
+    for schema, node in come:
+        if _note_branch(walker, pair, keyword, [*(part for _, part in old), node], "added"):
+            walker.settle(None, schema)
 
 
 def _matched(
@@ -104,12 +106,12 @@ def _has_same_kinds(walker: Walker, before: tuple[Any, Node], after: tuple[Any, 
     return bool(names[0] & names[1]) or not (names[0] or names[1])
 
 
-def _note_branch(walker: Walker, pair: Pair, keyword: str, nodes: list[Node], how: str) -> None:
+def _note_branch(walker: Walker, pair: Pair, keyword: str, nodes: list[Node], how: str) -> bool:
+    """Tell of a branch that came or went; whether there was anything to tell."""
     pool = walker.engine.pool
     if keyword == "allOf":
         part, rule = pool.conjunction(nodes), f"all_of.conjunct_{how}"
-        walker.note(pair, rule, walker.hybrid(pair, {keyword: part}), f"a schema of allOf was {how}")
-        return
+        return walker.note(pair, rule, walker.hybrid(pair, {keyword: part}), f"a schema of allOf was {how}")
     part = pool.disjunction(nodes) if keyword == "anyOf" else pool.exactly_one(nodes)
     hybrid = walker.hybrid(pair, {keyword: part})
     rule = f"{_LISTS[keyword]}.branch_{how}"
@@ -118,7 +120,7 @@ def _note_branch(walker: Walker, pair: Pair, keyword: str, nodes: list[Node], ho
         expected = Effect.WIDENS if how == "added" else Effect.NARROWS
         overlaps = effect not in (expected, Effect.EQUAL)
         rule += "_overlapping" if overlaps else "_disjoint" if how == "added" else ""
-    walker.note(pair, rule, hybrid, f"an alternative of {keyword} was {how}")
+    return walker.note(pair, rule, hybrid, f"an alternative of {keyword} was {how}")
 
 
 def reference_changes(walker: Walker, pair: Pair) -> None:

@@ -12,6 +12,7 @@ __all__ = ["object_changes"]
 
 _CONTENT = ("properties", "required")
 _ALIKE = 0.6
+_MAX_SPELLED = 64
 
 
 class _Shape:
@@ -97,7 +98,8 @@ def _property_changes(walker: Walker, pair: Pair, old: _Shape, new: _Shape) -> N
     for name in old.named:
         if name in new.named:
             old_part, new_part = old.schema["properties"][name], new.schema["properties"][name]
-            walker.visit((old_part, pair.old.inner_base), (new_part, pair.new.inner_base), pair, ("name", name))
+            places = (old_part, pair.old.inner_base), (new_part, pair.new.inner_base)
+            walker.visit(*places, pair, ("name", name), required=name in new.required)
 
 
 def _was_renamed(name: str, old: _Shape, new: _Shape) -> bool:
@@ -124,7 +126,7 @@ def _likeness(old: _Shape, new: _Shape, before: str, after: str) -> float:
     same = was is now and was not in free
     if not same and old.schema["properties"][before] != new.schema["properties"][after]:
         return 0.0
-    spelled = SequenceMatcher(None, _letters(before), _letters(after)).ratio()
+    spelled = SequenceMatcher(None, _letters(before), _letters(after)).ratio()  # quadratic, so of the beginning
     required = (before in old.required) == (after in new.required)
     words = _words(old.schema["properties"][before]), _words(new.schema["properties"][after])
     # Any two strings have the same schema; one more sign is needed that they are the same thing.
@@ -134,7 +136,7 @@ def _likeness(old: _Shape, new: _Shape, before: str, after: str) -> float:
 
 
 def _letters(name: str) -> str:
-    return name.replace("_", "").replace("-", "").lower()
+    return name[:_MAX_SPELLED].replace("_", "").replace("-", "").lower()
 
 
 def _words(schema: Any) -> tuple[Any, Any] | None:

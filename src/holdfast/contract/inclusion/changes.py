@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from holdfast.contract.inclusion.annotations import annotation_changes
+from holdfast.contract.inclusion.annotations import Words
 from holdfast.contract.inclusion.documents import subschemas
 from holdfast.contract.inclusion.engine import Engine
 from holdfast.contract.inclusion.model import Effect, Undecided
@@ -44,16 +44,23 @@ class Walker:
         self._handlers = tuple(handlers)
         self._seen: set[tuple[int, bool, int, bool]] = set()
         self._above: list[tuple[int, int]] = []
+        self._words = Words()
 
     def visit(
-        self, old: tuple[Any, str], new: tuple[Any, str], pair: Pair | None, token: tuple[str, Any] | None
+        self,
+        old: tuple[Any, str],
+        new: tuple[Any, str],
+        pair: Pair | None,
+        token: tuple[str, Any] | None,
+        *,
+        required: bool = False,
     ) -> None:
         """Compare the schemas of one place: below `pair`, at `token`; or of the root."""
         sides = balanced(side_of(self.engine.old, *old), side_of(self.engine.new, *new))
         path, at = "" if pair is None else pair.path, () if pair is None else pair.at
         if token is not None:
             path, at = f"{path}/{_escaped(token)}", (*at, token)
-        self.compare(Pair(*sides, path, at, branch=pair is not None and pair.branch))
+        self.compare(Pair(*sides, path, at, branch=pair is not None and pair.branch, required=required))
 
     def visit_branch(self, old: tuple[Any, str], new: tuple[Any, str], pair: Pair) -> None:
         """Compare two alternatives of the place of `pair`."""
@@ -62,11 +69,14 @@ class Walker:
 
     def compare(self, pair: Pair) -> None:
         """Compare two sides, unless they were compared before or are the same text."""
+        for rule, path, message in self._words.at(pair):
+            self.drafts.append(Draft(rule, path, Effect.EQUAL, message, policy=True))
         differ = pair.old.nullable != pair.new.nullable  # else the schemas without null show all there is to see
         key = (pair.old.identity, differ and pair.old.nullable, pair.new.identity, differ and pair.new.nullable)
         if key in self._seen or len(self._above) > _MAX_DEPTH:
             return
         if _same_text(pair.old.schema, pair.new.schema):
+            self.settle(pair.old.schema, pair.new.schema)
             self._note_references(pair)
             return
         if self._recursion_changed(pair):
@@ -79,8 +89,6 @@ class Walker:
             self._above.pop()
 
     def _compare(self, pair: Pair) -> None:
-        for rule, path, message in annotation_changes(pair):
-            self.drafts.append(Draft(rule, path, Effect.EQUAL, message, policy=True))
         self._note_references(pair)
         before = len(self.drafts)
         for handler in self._handlers:
@@ -88,6 +96,10 @@ class Walker:
         if self.engine.relation(pair.old.node, pair.new.node) is Effect.EQUAL:
             # Rewritten, not changed: what the handlers found one by one cancels out.
             self.drafts[before:] = [draft for draft in self.drafts[before:] if draft.policy]
+
+    def settle(self, old: Any, new: Any) -> None:
+        """Say nothing of the words in two schemas that are the same, or are told of as a whole."""
+        self._words.settle(old, new)
 
     def _note_references(self, pair: Pair) -> None:
         if pair.old.references != pair.new.references and pair.old.node is pair.new.node:
@@ -138,19 +150,20 @@ class Walker:
         *,
         token: tuple[str, Any] | None = None,
         policy: bool = False,
-    ) -> None:
+    ) -> bool:
         """Collect a change whose effect is that of `hybrid`; one without effect only where policy demands it."""
         path = pair.path if token is None else f"{pair.path}/{_escaped(token)}"
         if hybrid is None:
             self.drafts.append(Draft(rule, path, Effect.UNKNOWN, message, policy=policy))
-            return
+            return True
         effect = self.effect(pair, hybrid)
         if effect is Effect.EQUAL and not policy:
-            return
+            return False
         pool = self.engine.pool
         lost = self.located(pair, pool.conjunction([pair.old.node, pool.negation(hybrid)]))
         gained = self.located(pair, pool.conjunction([hybrid, pool.negation(pair.old.node)]))
         self.drafts.append(Draft(rule, path, effect, message, lost, gained, policy))
+        return True
 
     def located(self, pair: Pair, term: Node) -> Node:
         """The values of the whole that hold a value of a term at a place."""
@@ -169,6 +182,12 @@ class Walker:
     def finish(self, effect: Effect, reason: str) -> list[Draft]:
         """The drafts in the light of the proof of the whole."""
         kept = [draft for found in self.drafts if (draft := _in_context(found, effect)) is not None]
+        roots = self.engine.old.document.root, self.engine.new.document.root
+        alone = not kept and effect is Effect.EQUAL
+        kept += [
+            Draft(rule, path, Effect.EQUAL, message, policy=True)
+            for rule, path, message in self._words.elsewhere(*roots, everything=alone)
+        ]
         if not _explained(effect, kept):
             rule = {
                 Effect.WIDENS: "schema.widened",

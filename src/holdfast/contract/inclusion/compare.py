@@ -55,8 +55,9 @@ def compare_schemas(
         check_size(old, limits)
         check_size(new, limits)
         return _compare(Engine(old, new, limits, assert_formats=assert_formats))
-    except (Undecided, RecursionError) as error:
-        reason = str(error) if isinstance(error, Undecided) else "the schemas are nested too deeply"
+    except (Undecided, RecursionError, ValueError) as error:
+        deep = isinstance(error, RecursionError)
+        reason = "the schemas are nested too deeply" if deep else str(error)
         change = SchemaChange("schema.undecided", "", Effect.UNKNOWN, reason)
         return Comparison(Effect.UNKNOWN, (change,), reason_unknown=reason)
 

@@ -4,13 +4,13 @@ Annotations are left out, older words become what they are called today, referen
 What is not understood becomes an opaque part: equal to itself, and otherwise unknown.
 """
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from holdfast.contract.inclusion.documents import Document, Place
+from holdfast.contract.inclusion.keywords import REFERENCES
 from holdfast.contract.inclusion.model import Limits, Undecided
 from holdfast.contract.inclusion.nodes import (
     AtLeast,
@@ -77,6 +77,7 @@ class Compiler:
         self._open: dict[tuple[int, str], int] = {}
         self._descents = 0
         self._depth = 0
+        self._names: dict[tuple[int, str], str] = {}
         self._recursive: set[tuple[int, str]] = set()
         self._sizes: dict[tuple[int, str], int] = {}
         self._counting = [0]
@@ -126,7 +127,10 @@ class Compiler:
         return self.pool.make(Ref, self._name(schema, base))
 
     def _name(self, schema: dict[str, Any], base: str) -> str:
-        return self.document.closure(Place(schema, base))
+        key = (id(schema), base)
+        if key not in self._names:
+            self._names[key] = self.document.closure(Place(schema, base))
+        return self._names[key]
 
     @property
     def written_out(self) -> int:
@@ -169,24 +173,20 @@ class Compiler:
             found["unevaluatedProperties"] = unevaluated_properties(self, schema, base)
         return found
 
-    def place_of(self, schema: dict[str, Any], base: str) -> Place | None:
-        """Where the reference of a schema leads, when it has one that can be resolved."""
+    def places_of(self, schema: dict[str, Any], base: str) -> list[Place | None]:
+        """Where the references of a schema lead, None for each that cannot be resolved."""
         base = self.document.base_of(schema, base)
-        if "$ref" in schema:
-            return self.document.resolve(schema["$ref"], base)
-        for keyword in ("$dynamicRef", "$recursiveRef"):
-            if keyword in schema:
-                return self.document.resolve_dynamic(schema[keyword], base)
-        return None
+        return [
+            self.document.follow(keyword, schema[keyword], base) for keyword in REFERENCES if keyword in schema
+        ]
 
     def _reference(self, schema: dict[str, Any], base: str, keyword: str) -> Node:
-        dynamic = keyword != "$ref"
-        resolve = self.document.resolve_dynamic if dynamic else self.document.resolve
-        place = resolve(schema[keyword], base)
+        place = self.document.follow(keyword, schema[keyword], base)
         if place is None:
             text = f"{keyword} {schema[keyword]!r} is not resolved"
-            # A dynamic reference depends on the whole document, another one on its absolute address.
-            where = json.dumps(self.document.root, sort_keys=True) if dynamic else base
+            # One that leaves the document depends on its absolute address, any other on the whole document.
+            outside = keyword == "$ref" and self.document.leads_outside(schema[keyword], base)
+            where = base if outside else self.document.text_of(Place(schema, base))
             return self.pool.make(Opaque, f"{text}\n{where}")
         return self.compile(place.schema, place.base)
 
@@ -242,8 +242,9 @@ class Compiler:
         """The term of an object whose properties have these schemas."""
         if all(node is rest for node in (*named.values(), *patterned.values())):
             named, patterned = {}, {}
-        if rest is self.pool.true and not patterned:
+        if rest is self.pool.true:  # then it makes no difference to be an exception from the rest
             named = {name: node for name, node in named.items() if node is not rest}
+            patterned = {text: node for text, node in patterned.items() if node is not rest}
         if rest is self.pool.true and not named and not patterned:
             return self.pool.true
         return self.pool.make(Props, tuple(sorted(named.items())), tuple(sorted(patterned.items())), rest)
@@ -368,7 +369,7 @@ _PLAIN: dict[str, Callable[[Compiler, Any, str], Node]] = {
     "required": Compiler._required,
 }
 _NESTED: dict[str, Callable[[Compiler, dict[str, Any], str, str], Node]] = {
-    **dict.fromkeys(("$ref", "$dynamicRef", "$recursiveRef"), Compiler._reference),
+    **dict.fromkeys(REFERENCES, Compiler._reference),
     **dict.fromkeys(("allOf", "anyOf", "oneOf"), Compiler._combined),
     **dict.fromkeys(("dependentRequired", "dependentSchemas", "dependencies"), Compiler._dependent),
     "contains": Compiler._contains,

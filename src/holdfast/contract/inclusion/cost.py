@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from holdfast.contract.inclusion.documents import Document, Place
+from holdfast.contract.inclusion.keywords import REFERENCES
 
 __all__ = ["visits"]
 
@@ -40,7 +41,7 @@ class _Counter:
     def _applied(self, place: Place, value: Any) -> Iterator[tuple[Place, Any]]:
         schema = place.schema
         base = self._document.base_of(schema, place.base)
-        for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+        for keyword in REFERENCES:
             target = self._document.resolve(schema[keyword], base) if keyword in schema else None
             if target is not None:
                 yield target, value

@@ -4,16 +4,27 @@ A reference that leaves the document is not resolved, and a dynamic one only whe
 """
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
-from holdfast.contract.inclusion.keywords import DIALECTS, SCHEMA_LISTS, SCHEMA_MAPS, SCHEMA_VALUES, SPOKEN
+from holdfast.contract.inclusion.keywords import (
+    DIALECTS,
+    REFERENCES,
+    SCHEMA_LISTS,
+    SCHEMA_MAPS,
+    SCHEMA_VALUES,
+    SPOKEN,
+)
 from holdfast.contract.inclusion.model import Undecided
 
 __all__ = ["Document", "Place", "subschemas"]
 
+_PROSE = frozenset({"title", "description", "$comment"})
+_INDEX = re.compile("0|[1-9][0-9]{0,8}")
 _REF_ALONE = frozenset({"draft-04", "draft-06", "draft-07"})
 
 
@@ -49,7 +60,10 @@ class Document:
         root = self.root
         self.ref_hides_siblings = self.dialect in _REF_ALONE
         self._resources: dict[str, Any] = {}
-        self._anchors: dict[tuple[str, str], Place] = {}
+        self._anchors: dict[tuple[str, str], Place | None] = {}
+        self._links: dict[tuple[int, str], dict[str, Place | None]] = {}
+        self._texts: dict[int, str] = {}
+        self._kept: list[Any] = []  # schemas stay alive as long as their ids are keys
         self._dynamic: dict[str, list[Place]] = {}
         self.start = Place(root, self._base("", root))
         self._resources.setdefault(self.start.base, root)
@@ -60,10 +74,7 @@ class Document:
         """What a `$ref` at a place with this base leads to, or None when it is not in this document."""
         if not isinstance(reference, str):
             raise Undecided("a reference is not text")
-        if reference.startswith("#"):  # also right below a base that cannot be joined, such as a urn
-            address, fragment = base, reference[1:]
-        else:
-            address, fragment = urldefrag(_joined(base, reference))
+        address, fragment = _target(reference, base)
         resource = self._resources.get(address)
         if resource is None:
             return None
@@ -71,19 +82,26 @@ class Document:
             return self._anchors.get((address, fragment))
         return self._by_pointer(resource, address, unquote(fragment))
 
-    def resolve_dynamic(self, reference: Any, base: str) -> Place | None:
-        """What a `$dynamicRef` or `$recursiveRef` must mean whoever refers to it, or None when that can differ."""
-        if reference == "#":
-            several = len(set(self._resources) - {""}) > 1 or len(self._dynamic.get("", ())) > 1
-            return None if several else self.resolve(reference, base)
-        if not isinstance(reference, str) or not reference.startswith("#"):
-            return None
-        named = self._dynamic.get(reference[1:], [])
-        return named[0] if len(named) == 1 else self._static(reference, base, named)
+    def leads_outside(self, reference: str, base: str) -> bool:
+        """Whether a reference leaves the document: then its absolute address says all there is to know of it."""
+        return _target(reference, base)[0] not in self._resources
 
-    def _static(self, reference: str, base: str, named: list[Place]) -> Place | None:
-        # With no dynamic anchor of that name anywhere, the reference behaves as a plain one.
-        return None if named else self.resolve(reference, base)
+    def follow(self, keyword: str, reference: Any, base: str) -> Place | None:
+        """What a reference of any kind must mean whoever leads to it, or None when that is unknown or can differ.
+
+        It is read as a plain one first. Only where that leads to a dynamic anchor of the very name that was asked
+        for can another schema of that name be meant instead. By the standard a `$ref` never means another one, but
+        validators read it so, and what they disagree on is not known.
+        """
+        found = self.resolve(reference, base)
+        if found is None or not isinstance(found.schema, dict):
+            return found
+        if keyword == "$recursiveRef":
+            name, is_dynamic = "", found.schema.get("$recursiveAnchor") is True
+        else:
+            name = reference.partition("#")[2]
+            is_dynamic = bool(name) and found.schema.get("$dynamicAnchor") == name
+        return None if is_dynamic and len(self._dynamic.get(name, ())) > 1 else found
 
     def base_of(self, schema: Any, base: str) -> str:
         """The base for references inside a schema that stands at a place with this base."""
@@ -93,7 +111,7 @@ class Document:
         name = schema.get("$id", schema.get("id")) if isinstance(schema, dict) else None
         if not isinstance(name, str) or name.startswith("#") or (self.ref_hides_siblings and "$ref" in schema):
             return base
-        return urldefrag(_joined(base, name)).url
+        return _split(base, name)[0]
 
     def _scan(self) -> None:
         pending: list[tuple[Any, str]] = [(self.root, "")]
@@ -111,14 +129,19 @@ class Document:
         place = Place(schema, base)
         for keyword in ("$anchor", "$dynamicAnchor"):
             if isinstance(schema.get(keyword), str):
-                self._anchors[base, schema[keyword]] = place
+                self._anchor(base, schema[keyword], place)
         if isinstance(schema.get("$dynamicAnchor"), str):
             self._dynamic.setdefault(schema["$dynamicAnchor"], []).append(place)
         if schema.get("$recursiveAnchor") is True:
             self._dynamic.setdefault("", []).append(place)
         old_anchor = schema.get("$id", schema.get("id"))
         if isinstance(old_anchor, str) and old_anchor.startswith("#"):
-            self._anchors[base, old_anchor[1:]] = place
+            self._anchor(base, old_anchor[1:], place)
+
+    def _anchor(self, base: str, name: str, place: Place) -> None:
+        known = self._anchors.get((base, name), place)
+        # One name for two schemas means either, so it is not followed.
+        self._anchors[base, name] = place if known is not None and known.schema is place.schema else None
 
     def _by_pointer(self, resource: Any, base: str, pointer: str) -> Place | None:
         value = resource
@@ -126,7 +149,7 @@ class Document:
             word = part.replace("~1", "/").replace("~0", "~")
             if isinstance(value, dict) and word in value:
                 value = value[word]
-            elif isinstance(value, list) and word.isdecimal() and int(word) < len(value):
+            elif isinstance(value, list) and _INDEX.fullmatch(word) and int(word) < len(value):
                 value = value[int(word)]
             else:
                 return None
@@ -136,41 +159,83 @@ class Document:
     def closure(self, place: Place) -> str:
         """A text that says everything that a recursive schema depends on: equal texts mean equal schemas."""
         if self._dynamic:  # what a dynamic anchor means depends on the others
-            return json.dumps([self.dialect, place.base, place.schema, self.root], sort_keys=True)
-        collected: dict[str, Any] = {}
+            return self.text_of(place)
+        collected: dict[str, str] = {}
         pending = [place]
         while pending:
-            here = pending.pop()
-            for reference, base in self._references(here):
-                target = self.resolve(reference, base)
-                name = f"{base} {reference}"
+            for name, target in self._linked(pending.pop()).items():
                 if name not in collected:
-                    collected[name] = None if target is None else target.schema
+                    collected[name] = "" if target is None else self._text(target)
                     if target is not None:
                         pending.append(target)
-        return json.dumps([self.dialect, place.base, place.schema, collected], sort_keys=True)
+        return json.dumps([self.dialect, place.base, self._text(place), collected], sort_keys=True)
 
-    def text_of(self, schema: Any) -> str:
+    def text_of(self, place: Place) -> str:
         """A text that says everything that any schema in this document can depend on."""
-        return json.dumps([self.root, schema], sort_keys=True)
+        return json.dumps([self.dialect, place.base, self._text(place), self._text(Place(self.root, ""))])
 
-    def _references(self, place: Place) -> Iterator[tuple[str, str]]:
+    def _text(self, place: Place) -> str:
+        """A short text that is the same for schemas that are written the same, but for what only people read."""
+        key = id(place.schema)
+        if key not in self._texts:
+            self._kept.append(place.schema)
+            written = json.dumps(_bare(place.schema), sort_keys=True)
+            self._texts[key] = sha256(written.encode("utf-8", "surrogatepass")).hexdigest()
+        return self._texts[key]
+
+    def _linked(self, place: Place) -> dict[str, Place | None]:
+        """Where the references inside a schema lead."""
+        key = (id(place.schema), place.base)
+        if key not in self._links:
+            self._kept.append(place.schema)
+            self._links[key] = {
+                f"{base} {keyword} {reference}": self.follow(keyword, reference, base)
+                for keyword, reference, base in self._references(place)
+            }
+        return self._links[key]
+
+    def _references(self, place: Place) -> Iterator[tuple[str, str, str]]:
         pending = [(place.schema, place.base)]
         while pending:
             schema, outer = pending.pop()
             if isinstance(schema, dict):
                 base = self._base(outer, schema)
-                for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+                for keyword in REFERENCES:
                     if isinstance(schema.get(keyword), str):
-                        yield schema[keyword], base
+                        yield keyword, schema[keyword], base
                 pending.extend((part, base) for part in subschemas(schema))
 
 
-def _joined(base: str, name: str) -> str:
+def _target(reference: str, base: str) -> tuple[str, str]:
+    if reference.startswith("#"):  # also right below a base that cannot be joined, such as a urn
+        return base, reference[1:]
+    return _split(base, reference)
+
+
+def _split(base: str, name: str) -> tuple[str, str]:
+    """The absolute address and the fragment of a reference; one that is no address is its own."""
     try:
-        return urljoin(base, name)
+        address, fragment = urldefrag(urljoin(base, name))
     except ValueError:
-        return name
+        return name, ""
+    return address, fragment
+
+
+def _bare(schema: Any) -> Any:
+    """A schema without the texts in it that only people read."""
+    if not isinstance(schema, dict):
+        return schema
+    copy: dict[str, Any] = {}
+    for keyword, value in schema.items():
+        if keyword in SCHEMA_MAPS and isinstance(value, dict):
+            copy[keyword] = {name: _bare(part) for name, part in value.items()}
+        elif keyword in SCHEMA_LISTS and isinstance(value, list):
+            copy[keyword] = [_bare(part) for part in value]
+        elif keyword in SCHEMA_VALUES:
+            copy[keyword] = _bare(value)
+        elif keyword not in _PROSE or not isinstance(value, str):
+            copy[keyword] = value
+    return copy
 
 
 def _dialect(root: Any) -> str:

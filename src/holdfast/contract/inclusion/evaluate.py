@@ -37,32 +37,37 @@ from holdfast.contract.inclusion.nodes import (
     Unique,
     Values,
 )
-from holdfast.contract.inclusion.regex import Automaton, automaton
+from holdfast.contract.inclusion.regex import LINE_ENDS, Automaton, automaton
 from holdfast.contract.inclusion.values import exact, key_of, kind_of
 
-__all__ = ["all_of", "any_of", "compiled_pattern", "holds", "matches", "multiple"]
+__all__ = ["all_of", "any_of", "compiled_pattern", "exactly_one", "holds", "matches", "multiple"]
 
 
 @lru_cache(maxsize=512)
-def _machine(expression: str) -> Automaton | str:
+def _machine(expression: str, *, strict_dot: bool) -> Automaton | str:
     try:
-        return automaton(expression)
+        return automaton(expression, strict_dot=strict_dot)
     except Undecided as reason:
         return str(reason)
 
 
-def compiled_pattern(expression: str) -> Automaton:
+def compiled_pattern(expression: str, *, strict_dot: bool = False) -> Automaton:
     """The automaton of an expression; raises Undecided when there is none."""
-    machine = _machine(expression)
+    machine = _machine(expression, strict_dot=strict_dot)
     if isinstance(machine, str):
         raise Undecided(machine)
     return machine
 
 
 def matches(expression: str, text: str) -> bool | None:
-    """Whether a text matches, or None when the expression is not understood."""
-    machine = _machine(expression)
-    return None if isinstance(machine, str) else machine.matches(text)
+    """Whether a text matches, or None when the expression is not understood, or not by all in the same way."""
+    machine = _machine(expression, strict_dot=False)
+    if isinstance(machine, str):
+        return None
+    found = machine.matches(text)
+    if "." in expression and not set(LINE_ENDS).isdisjoint(text):
+        return found if compiled_pattern(expression, strict_dot=True).matches(text) is found else None
+    return found
 
 
 def multiple(number: Any, factor: Any) -> bool:
@@ -87,6 +92,14 @@ def any_of(answers: Iterable[bool | None]) -> bool | None:
     return None if inverted is None else not inverted
 
 
+def exactly_one(answers: list[bool | None]) -> bool | None:
+    """Whether exactly one of some answers is yes, of which some may be missing."""
+    sure = answers.count(True)
+    if sure > 1:
+        return False
+    return None if None in answers else sure == 1
+
+
 def holds(pool: Pool, node: Node, value: Any) -> bool | None:
     """Whether a term accepts a value, or None when that is not known."""
     if isinstance(node, Atom):
@@ -94,14 +107,6 @@ def holds(pool: Pool, node: Node, value: Any) -> bool | None:
             return node.elsewhere
         return _ATOMS[type(node)](pool, node, value)
     return _TERMS[type(node)](pool, node, value)
-
-
-def _one(pool: Pool, node: One, value: Any) -> bool | None:
-    answers = [holds(pool, part, value) for part in node.parts]
-    sure = answers.count(True)
-    if sure > 1:
-        return False
-    return None if None in answers else sure == 1
 
 
 def _negated(answer: bool | None) -> bool | None:
@@ -150,7 +155,7 @@ _TERMS: dict[type[Node], Callable[[Pool, Any, Any], bool | None]] = {
     And: lambda pool, node, value: all_of(holds(pool, part, value) for part in node.parts),
     Or: lambda pool, node, value: any_of(holds(pool, part, value) for part in node.parts),
     Not: lambda pool, node, value: _negated(holds(pool, node.part, value)),
-    One: _one,
+    One: lambda pool, node, value: exactly_one([holds(pool, part, value) for part in node.parts]),
     Ref: lambda pool, node, value: holds(pool, pool.bodies[node.name], value),
     Kinds: lambda _, node, value: kind_of(value) in node.kinds,
     Values: lambda _, node, value: key_of(value) in node.keys,

@@ -10,6 +10,7 @@ __all__ = [
     "DIALECTS",
     "KEYWORDS",
     "OLDER_KEYWORDS",
+    "REFERENCES",
     "SCHEMA_LISTS",
     "SCHEMA_MAPS",
     "SCHEMA_VALUES",
@@ -65,10 +66,6 @@ OLDER_KEYWORDS: dict[str, str] = {
     "$recursiveAnchor": "$dynamicAnchor",
 }
 
-ANNOTATIONS: tuple[str, ...] = tuple(
-    word for word, treatment in KEYWORDS.items() if treatment is Treatment.ANNOTATION
-)
-
 # Words that a dialect does not know yet, or no more, say nothing there; `None` is the first or the last of them.
 DIALECTS: tuple[str, ...] = ("draft-04", "draft-06", "draft-07", "2019-09", "2020-12")
 SPOKEN: dict[str, tuple[str | None, str | None]] = {
@@ -81,6 +78,9 @@ SPOKEN: dict[str, tuple[str | None, str | None]] = {
     "id": (None, "draft-04"),
     "$id": ("draft-06", None),
 }
+
+# Words that lead to another schema.
+REFERENCES: tuple[str, ...] = ("$ref", "$dynamicRef", "$recursiveRef")
 
 # Where schemas are found inside a schema.
 SCHEMA_VALUES: frozenset[str] = frozenset({

@@ -34,7 +34,10 @@ class Witness:
 
 @dataclass(frozen=True)
 class SchemaChange:
-    """One change of one keyword. `path` is a JSON Pointer into the value, `*` for any item or any other key."""
+    """One change of one keyword. `path` is a JSON Pointer into the value, `*` for any item or any other key.
+
+    For words in a place of the schema that no value leads to, it is `#` and a JSON Pointer into the schema.
+    """
 
     rule: str
     path: str

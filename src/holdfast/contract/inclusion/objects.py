@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import chain, combinations
 from typing import Any, TypeAlias
 
+from holdfast.contract.inclusion.counts import Counted
 from holdfast.contract.inclusion.evaluate import holds, matches
 from holdfast.contract.inclusion.nodes import (
     AtLeast,
@@ -37,11 +38,9 @@ _PLEASANT = ("extra", "other", "x")
 
 
 @dataclass
-class _Objects:
+class _Objects(Counted):
     """What a list of literals says about an object."""
 
-    least: int = 0
-    most: int | None = None
     required: set[str] = field(default_factory=set)
     forbidden: set[str] = field(default_factory=set)
     missing: list[Required] = field(default_factory=list)
@@ -68,7 +67,7 @@ def _describe(literals: list[Literal]) -> _Objects:
     described = _Objects()
     for node, sign in literals:
         if isinstance(node, (AtLeast, AtMost)):
-            _bound(described, node, sign)
+            described.bound(node, sign)
         elif isinstance(node, Required):
             if sign:
                 described.required |= node.names
@@ -83,14 +82,6 @@ def _describe(literals: list[Literal]) -> _Objects:
         elif isinstance(node, Values):
             described.excluded |= node.keys
     return described
-
-
-def _bound(described: _Objects, node: AtLeast | AtMost, sign: bool) -> None:
-    if isinstance(node, AtLeast) is sign:
-        described.least = max(described.least, node.count if sign else node.count + 1)
-    else:
-        most = node.count if sign else node.count - 1
-        described.most = most if described.most is None else min(most, described.most)
 
 
 @dataclass(frozen=True)
@@ -122,6 +113,7 @@ class _Search:
         )
         solver.spend(1 + len(self._mentioned) // 20)
         self._classes: list[frozenset[str]] | None = None
+        self._class_doubt = ""
 
     def run(self) -> Answer:
         """An object, or a proof that there is none."""
@@ -179,7 +171,7 @@ class _Search:
     def _violating(self, demand: Props, state: _State) -> Iterator[_State]:
         for name in self._mentioned:
             if name not in state.absent:
-                for node in self._schemas(demand, name):
+                for node in self._schemas(demand, name, sure=False):
                     yield from self._with(("name", name), (node, False), state)
         for slot in self._unmentioned(state):
             for node in self._class_schemas(demand, slot[1][0]):
@@ -223,36 +215,26 @@ class _Search:
     def _wanted(self, slot: Slot) -> frozenset[Literal]:
         literals: set[Literal] = set()
         for props in self._described.props:
-            nodes = (
-                self._sure_schemas(props, slot[1]) if slot[0] == "name" else self._class_schemas(props, slot[1][0])
-            )
+            if slot[0] == "name":
+                nodes = self._schemas(props, slot[1], sure=True)
+            else:
+                nodes = self._class_schemas(props, slot[1][0])
             literals |= {(node, True) for node in nodes}
         return frozenset(literals)
 
-    def _schemas(self, props: Props, name: str) -> Iterator[Node]:
-        """Every schema that may apply to a named property; a pattern that is not understood may or may not."""
-        applied = False
-        if name in props.by_name:
-            applied = True
-            yield props.by_name[name]
-        for text, node in props.patterned:
-            found = matches(text, name)
-            applied = applied or found is True
-            if found is not False:
-                yield node
-        if not applied:
-            yield props.rest
+    def _schemas(self, props: Props, name: str, *, sure: bool) -> Iterator[Node]:
+        """The schemas that surely apply to a named property, or else all that may.
 
-    def _sure_schemas(self, props: Props, name: str) -> Iterator[Node]:
-        """The schemas that surely apply to a named property."""
+        A pattern that is not understood may apply or not; so may then the schema of all others.
+        """
         applied = False
         if name in props.by_name:
             applied = True
             yield props.by_name[name]
         for text, node in props.patterned:
             found = matches(text, name)
-            applied = applied or found is not False
-            if found is True:
+            applied = applied or found is True or (sure and found is None)
+            if found is True or (not sure and found is None):
                 yield node
         if not applied:
             yield props.rest
@@ -270,20 +252,23 @@ class _Search:
 
     def _name_classes(self) -> list[frozenset[str]]:
         if self._classes is None:
-            if len(self._patterns) > _MAX_PATTERNS:
-                self._doubt = f"more than {_MAX_PATTERNS} patterns of names meet"
-                self._classes = [frozenset(), *(frozenset({text}) for text in self._patterns)]
-            else:
-                sizes = range(len(self._patterns) + 1)
-                subsets = chain.from_iterable(combinations(self._patterns, size) for size in sizes)
-                self._classes = [frozenset(subset) for subset in subsets]
-            self._classes = [found for found in self._classes if self._is_inhabited(found)]
+            self._classes = [found for found in self._possible_classes() if self._is_inhabited(found)]
+        # The classes are remembered, so what was left out of them is a doubt of everybody who asks for them.
+        self._doubt = self._class_doubt or self._doubt
         return self._classes
+
+    def _possible_classes(self) -> list[frozenset[str]]:
+        if len(self._patterns) > _MAX_PATTERNS:
+            self._class_doubt = f"more than {_MAX_PATTERNS} patterns of names meet"
+            return [frozenset(), *(frozenset({text}) for text in self._patterns)]
+        sizes = range(len(self._patterns) + 1)
+        subsets = chain.from_iterable(combinations(self._patterns, size) for size in sizes)
+        return [frozenset(subset) for subset in subsets]
 
     def _is_inhabited(self, patterns: frozenset[str]) -> bool:
         answer = self._name_of(patterns, (), ())
         if isinstance(answer, Unclear):
-            self._doubt = answer.reason
+            self._class_doubt = answer.reason
         return isinstance(answer, Found)
 
     def _name_of(self, patterns: frozenset[str], outside: tuple[Node, ...], used: tuple[str, ...]) -> Answer:

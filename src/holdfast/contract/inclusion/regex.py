@@ -1,18 +1,23 @@
 """Regular expressions of JSON Schema as small automata: enough of the syntax to decide what people write.
 
-Read as an ECMAScript expression with Unicode, matched anywhere in the text, as validators do it; `.` is everything
-but a line feed. Back references, look-around, word boundaries, named classes and flags are not regular or not the
+Read as an ECMAScript expression with Unicode, matched anywhere in the text, as validators do it. `.` is everything
+but a line feed for some engines, and everything but the four line ends of the standard for others: both readings
+can be asked for. Back references, look-around, word boundaries, named classes and flags are not regular or not the
 same everywhere: they are refused, and whoever asked answers "unknown".
 """
 
+import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from holdfast.contract.inclusion.model import Undecided
 
-__all__ = ["Automaton", "Ranges", "automaton"]
+__all__ = ["LINE_ENDS", "Automaton", "Ranges", "automaton"]
 
 Ranges: TypeAlias = tuple[tuple[int, int], ...]
+
+LINE_ENDS = "\r\u2028\u2029"
+"""The characters on which engines disagree whether `.` is one of them."""
 
 _TOP = 0x10FFFF
 _DIGIT: Ranges = ((48, 57),)
@@ -25,6 +30,7 @@ _CONTROL = {"n": 10, "r": 13, "t": 9, "f": 12, "v": 11, "0": 0}
 _PUNCTUATION = frozenset("^$\\.*+?()[]{}|/-_,:;=!<>@#%&~\"'` ")
 _MAX_STATES = 2_000
 _MAX_REPEAT = 256
+_COUNT = re.compile("[0-9]{1,6}")
 
 
 def _complement(ranges: Ranges) -> Ranges:
@@ -82,16 +88,20 @@ class Automaton:
         return self.accept in self.closure(states | {0}, first=not text, last=True)
 
 
-def automaton(expression: str) -> Automaton:
-    """The automaton of an expression; raises Undecided for what is outside the syntax that is read here."""
-    return _Reader(expression).read()
+def automaton(expression: str, *, strict_dot: bool = False) -> Automaton:
+    """The automaton of an expression; raises Undecided for what is outside the syntax that is read here.
+
+    `strict_dot`: `.` is not one of `LINE_ENDS` either, as the standard has it.
+    """
+    return _Reader(expression, strict_dot).read()
 
 
 class _Reader:
     """Reads an expression by recursive descent and adds states as it goes."""
 
-    def __init__(self, expression: str) -> None:
+    def __init__(self, expression: str, strict_dot: bool) -> None:
         self._text = expression
+        self._strict_dot = strict_dot
         self._at = 0
         self._depth = 0
         self._machine = Automaton([[], []], [[], []])
@@ -208,7 +218,7 @@ class _Reader:
     def _braces(self) -> tuple[int, int | None]:
         end = self._text.find("}", self._at)
         first, comma, second = self._text[self._at : max(end, self._at)].partition(",")
-        if not first.isdecimal() or (second and not second.isdecimal()):
+        if not _COUNT.fullmatch(first) or (second and not _COUNT.fullmatch(second)):
             raise self._refuse("braces that are no quantifier")
         self._at = end + 1
         least = int(first)
@@ -239,7 +249,7 @@ class _Reader:
 
     def _characters(self, character: str) -> Ranges:
         if character == ".":
-            return _complement(((10, 10),))
+            return _complement(((10, 10), (13, 13), (0x2028, 0x2029)) if self._strict_dot else ((10, 10),))
         if character == "[":
             return self._set()
         if character == "\\":

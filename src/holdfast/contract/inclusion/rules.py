@@ -213,6 +213,9 @@ _ANNOTATION: dict[str, Rule] = {
     "annotation.deprecated_unset": Rule("a part is no longer deprecated", _E, _P, _P),
     "annotation.read_only_set": Rule("a property leaves the input: it is only read now", _E, _MAJOR, _P),
     "annotation.read_only_unset": Rule("a property joins the input: it may be written now", _E, _MINOR, _P),
+    "annotation.read_only_unset_required": Rule(
+        "a property that must be there joins the input: callers that leave it out are refused", _E, _MAJOR, _P
+    ),
     "annotation.write_only_set": Rule("a property leaves the output: it is only written now", _E, _P, _MAJOR),
     "annotation.write_only_unset": Rule("a property joins the output: it may be read now", _E, _P, _MINOR),
     "annotation.title_changed": Rule("a title changed", _E, _P, _P),

@@ -10,6 +10,7 @@ from typing import Any
 
 from holdfast.contract.inclusion.documents import Document, Place
 from holdfast.contract.inclusion.evaluate import compiled_pattern
+from holdfast.contract.inclusion.keywords import REFERENCES
 from holdfast.contract.inclusion.language import Question, find_text
 from holdfast.contract.inclusion.model import Undecided
 
@@ -19,6 +20,7 @@ _WORDS = ("", "a", "b", "ab", "abc", "foo", "x-1", "0", "A", "aaaaaaaa", "é", "
 _NUMBERS = (0, 1, -1, 2, 3, 5, 6, 10, 0.5, 1.5, -2.5, 1.0, 100, 1e300, 2**53 + 1)
 _DEEPEST = 6
 _WORK = 400
+_PARTS = 400
 
 
 def samples(documents: list[Document], count: int, seed: int = 0) -> Iterator[Any]:
@@ -26,7 +28,7 @@ def samples(documents: list[Document], count: int, seed: int = 0) -> Iterator[An
     samplers = [Sampler(document, seed + number) for number, document in enumerate(documents)]
     for number in range(count):
         sampler = samplers[number % len(samplers)]
-        yield sampler.draw(sampler.document.start)
+        yield sampler.value()
 
 
 class Sampler:
@@ -35,10 +37,17 @@ class Sampler:
     def __init__(self, document: Document, seed: int) -> None:
         self.document = document
         self._texts: dict[tuple[str, int], str | None] = {}
+        self._parts = _PARTS
         self._random = Random(seed)  # noqa: S311  # repeatable values are wanted, not secrets
+
+    def value(self) -> Any:
+        """A value near the whole schema, of a bounded number of parts."""
+        self._parts = _PARTS
+        return self.draw(self.document.start)
 
     def draw(self, place: Place, depth: int = 0) -> Any:
         """A value near the schema at a place."""
+        self._parts -= 1
         schema = place.schema
         if not isinstance(schema, dict) or depth > _DEEPEST or self._random.random() < 0.06:
             return self._anything(depth)
@@ -69,9 +78,8 @@ class Sampler:
         extra += [schema[word] for word in ("if", "then", "else", "not") if word in schema and self._coin()]
         if "dependentSchemas" in schema:
             extra += [part for part in schema["dependentSchemas"].values() if self._coin()]
-        target = self.document.resolve(schema["$ref"], base) if "$ref" in schema else None
-        if target is not None:
-            extra.append(target.schema)
+        targets = [self.document.resolve(schema[word], base) for word in REFERENCES if word in schema]
+        extra += [target.schema for target in targets if target is not None]
         for part in extra:
             if isinstance(part, dict):
                 self._mix(merged, self._flattened(part, base, level + 1))
@@ -180,6 +188,8 @@ class Sampler:
         names += [name for text in patterned for name in [self._matching({"pattern": text})] if name is not None]
         value = {}
         for name in names:
+            if self._parts < 0:
+                break
             part = properties.get(name, schema.get("additionalProperties", True))
             if name not in properties and patterned and self._coin():
                 part = self._random.choice(list(patterned.values()))

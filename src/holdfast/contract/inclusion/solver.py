@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from holdfast.contract.inclusion.evaluate import all_of, any_of, holds
+from holdfast.contract.inclusion.evaluate import all_of, any_of, exactly_one, holds
 from holdfast.contract.inclusion.model import Limits, Undecided
 from holdfast.contract.inclusion.nodes import (
     And,
@@ -29,6 +29,7 @@ from holdfast.contract.inclusion.nodes import (
     Required,
     Values,
 )
+from holdfast.contract.inclusion.tags import are_tagged
 from holdfast.contract.inclusion.values import KINDS
 
 __all__ = ["EMPTY", "Answer", "Empty", "Found", "Goal", "Literal", "Solver", "Theory", "Unclear"]
@@ -74,7 +75,7 @@ class Solver:
         self._open: dict[Goal, int] = {}
         self._rests_on = _NEVER
         self._truths: dict[tuple[Node, str], bool | None] = {}
-        self._exclusive: dict[One, Node] = {}
+        self._exclusive: dict[tuple[One, str], Node] = {}
 
     def spend(self, steps: int = 1) -> None:
         """Count work; raises Undecided when the bound is reached."""
@@ -214,20 +215,31 @@ class Solver:
             return all_of(self.truth(part, kind) for part in node.parts)
         if isinstance(node, Or):
             return any_of(self.truth(part, kind) for part in node.parts)
+        if isinstance(node, One):
+            return exactly_one([self.truth(part, kind) for part in node.parts])
         return None
 
-    def exclusive(self, node: One) -> Node:
-        """`exactly one` in terms of the others: one holds, and no two do."""
-        if node not in self._exclusive:
-            pool, parts = self.pool, node.parts
-            self.spend(len(parts) ** 2)
-            cases = []
-            for chosen in parts:
-                others = [pool.negation(part) for part in parts if part is not chosen]
-                twice = parts.count(chosen) > 1
-                cases.append(pool.false if twice else pool.conjunction([chosen, *others]))
-            self._exclusive[node] = pool.disjunction(cases)
-        return self._exclusive[node]
+    def exclusive(self, node: One, kind: str) -> Node:
+        """`exactly one`, for values of a kind, in terms of the others: one holds, and no two do."""
+        key = (node, kind)
+        if key not in self._exclusive:
+            self.spend(len(node.parts))
+            parts = [part for part in node.parts if self.truth(part, kind) is not False]
+            if kind == "object" and are_tagged(parts):
+                self._exclusive[key] = self.pool.disjunction(parts)
+            else:
+                self._exclusive[key] = self._one_without_the_others(parts)
+        return self._exclusive[key]
+
+    def _one_without_the_others(self, parts: list[Node]) -> Node:
+        pool = self.pool
+        self.spend(len(parts) ** 2)
+        cases = []
+        for chosen in parts:
+            others = [pool.negation(part) for part in parts if part is not chosen]
+            twice = parts.count(chosen) > 1
+            cases.append(pool.false if twice else pool.conjunction([chosen, *others]))
+        return pool.disjunction(cases)
 
 
 def _inverted(answer: bool | None) -> bool | None:
@@ -303,7 +315,7 @@ class _Branch:
         elif isinstance(node, Ref):
             pending.append((self._solver.pool.bodies[node.name], sign))
         elif isinstance(node, One):
-            pending.append((self._solver.exclusive(node), sign))
+            pending.append((self._solver.exclusive(node, self._kind), sign))
         elif isinstance(node, (And, Or)):
             parts = [(part, sign) for part in node.parts]
             if isinstance(node, And) is sign:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import islice, product
 
+from holdfast.contract.inclusion.counts import Counted
 from holdfast.contract.inclusion.evaluate import compiled_pattern
 from holdfast.contract.inclusion.language import Question, find_text
 from holdfast.contract.inclusion.model import Undecided
@@ -41,20 +42,14 @@ FORMAT_SAMPLES: dict[str, str] = {
 
 
 @dataclass
-class _Strings:
+class _Strings(Counted):
     """What a list of literals says about a string."""
 
-    least: int = 0
-    most: int | None = None
     matching: list[str] = field(default_factory=list)
     avoiding: list[str] = field(default_factory=list)
     formats: list[str] = field(default_factory=list)
     not_formats: list[str] = field(default_factory=list)
     excluded: set[str] = field(default_factory=set)
-
-    def cap(self, count: int) -> None:
-        """Keep the smaller upper bound of the length."""
-        self.most = count if self.most is None else min(self.most, count)
 
 
 def decide_string(solver: Solver, literals: list[Literal]) -> Answer:
@@ -73,7 +68,7 @@ def _describe(literals: Iterable[Literal]) -> _Strings:
     described = _Strings()
     for node, sign in literals:
         if isinstance(node, (AtLeast, AtMost)):
-            _bound(described, node, sign)
+            described.bound(node, sign)
         elif isinstance(node, Pattern):
             (described.matching if sign else described.avoiding).append(node.text)
         elif isinstance(node, Format):
@@ -81,13 +76,6 @@ def _describe(literals: Iterable[Literal]) -> _Strings:
         elif isinstance(node, Values):
             described.excluded |= {key[1] for key in node.keys if key[0] == "string"}
     return described
-
-
-def _bound(described: _Strings, node: AtLeast | AtMost, sign: bool) -> None:
-    if isinstance(node, AtLeast) is sign:
-        described.least = max(described.least, node.count if sign else node.count + 1)
-    else:
-        described.cap(node.count if sign else node.count - 1)
 
 
 def _by_length(described: _Strings) -> Answer:
@@ -109,26 +97,30 @@ def _by_pattern(solver: Solver, described: _Strings) -> Answer:
     if set(described.matching) & set(described.avoiding):
         return EMPTY
     # A pattern that is not understood may be left out of a proof, but then no text is found.
-    question, skipped = _question(described)
+    question, skipped = _question(described, strict_dot=False)
     text = find_text(question, solver.limits.states, solver.spend)
+    if any("." in expression for expression in (*described.matching, *described.avoiding)):
+        strict, _ = _question(described, strict_dot=True)
+        if (find_text(strict, solver.limits.states, solver.spend) is None) is not (text is None):
+            return Unclear("engines disagree whether `.` in a pattern is a carriage return or a line separator")
     if text is None:
         return EMPTY
     return Unclear(skipped) if skipped else Found(text)
 
 
-def _question(described: _Strings) -> tuple[Question, str]:
-    matching, first = _understood(described.matching)
-    avoiding, second = _understood(described.avoiding)
+def _question(described: _Strings, *, strict_dot: bool) -> tuple[Question, str]:
+    matching, first = _understood(described.matching, strict_dot)
+    avoiding, second = _understood(described.avoiding, strict_dot)
     excluded = frozenset(described.excluded)
     return Question(matching, avoiding, described.least, described.most, excluded), first or second
 
 
-def _understood(expressions: list[str]) -> tuple[tuple[Automaton, ...], str]:
+def _understood(expressions: list[str], strict_dot: bool) -> tuple[tuple[Automaton, ...], str]:
     """The automata of some expressions, and why one of them has none."""
     machines, skipped = [], ""
     for expression in sorted(set(expressions)):
         try:
-            machines.append(compiled_pattern(expression))
+            machines.append(compiled_pattern(expression, strict_dot=strict_dot))
         except Undecided as reason:
             skipped = str(reason)
     return tuple(machines), skipped

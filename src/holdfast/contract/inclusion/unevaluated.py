@@ -28,7 +28,7 @@ class _Compiles(Protocol):
     def child(self, schema: Any, base: str) -> Node: ...
     def properties(self, named: dict[str, Node], patterned: dict[str, Node], rest: Node) -> Node: ...
     def items(self, prefix: list[Node], rest: Node) -> Node: ...
-    def place_of(self, schema: dict[str, Any], base: str) -> Place | None: ...
+    def places_of(self, schema: dict[str, Any], base: str) -> list[Place | None]: ...
 
 
 @dataclass
@@ -42,6 +42,8 @@ class _Seen:
     matching: list[Node] = field(default_factory=list)
     all_properties: bool = False
     all_items: bool = False
+    unknown: bool = False
+    """Whether a reference leads to where nobody can look."""
 
 
 def unevaluated_properties(compiler: _Compiles, schema: dict[str, Any], base: str) -> Node:
@@ -56,7 +58,8 @@ def unevaluated_properties(compiler: _Compiles, schema: dict[str, Any], base: st
         free = compiler.pool.true
         return compiler.properties(dict.fromkeys(names, free), dict.fromkeys(patterns, free), rest)
 
-    return _by_cases(compiler, _evaluated(compiler, schema, base, "unevaluatedProperties"), case, schema)
+    seen = _evaluated(compiler, schema, base, "unevaluatedProperties")
+    return _by_cases(compiler, seen, case, Place(schema, base))
 
 
 def unevaluated_items(compiler: _Compiles, schema: dict[str, Any], base: str) -> Node:
@@ -70,18 +73,18 @@ def unevaluated_items(compiler: _Compiles, schema: dict[str, Any], base: str) ->
         matching = [node for part in seen for node in part.matching]
         return compiler.items([compiler.pool.true] * prefix, compiler.pool.disjunction([rest, *matching]))
 
-    return _by_cases(compiler, _evaluated(compiler, schema, base, "unevaluatedItems"), case, schema)
+    seen = _evaluated(compiler, schema, base, "unevaluatedItems")
+    return _by_cases(compiler, seen, case, Place(schema, base))
 
 
 def _by_cases(
-    compiler: _Compiles, seen: list[_Seen] | None, case: Callable[[list[_Seen]], Node], schema: dict[str, Any]
+    compiler: _Compiles, seen: list[_Seen] | None, case: Callable[[list[_Seen]], Node], place: Place
 ) -> Node:
     pool = compiler.pool
     conditions = list(dict.fromkeys(node for part in seen or () for node in part.conditions))
     if seen is None or len(conditions) > _MAX_CONDITIONS:
-        return pool.make(
-            Opaque, f"an unevaluated keyword depends on too much\n{compiler.document.text_of(schema)}"
-        )
+        reason = "an unevaluated keyword depends on too much, or on what a reference hides"
+        return pool.make(Opaque, f"{reason}\n{compiler.document.text_of(place)}")
     cases = []
     for truths in product((True, False), repeat=len(conditions)):
         truth = dict(zip(conditions, truths, strict=True))
@@ -95,7 +98,7 @@ def _evaluated(compiler: _Compiles, schema: dict[str, Any], base: str, keyword: 
     found: list[_Seen] = []
     for part in _walk(compiler, {key: schema[key] for key in schema if key != keyword}, base, ()):
         found.append(part)
-        if len(found) > _MAX_PARTS:
+        if part.unknown or len(found) > _MAX_PARTS:
             return None
     return found
 
@@ -105,9 +108,11 @@ def _walk(compiler: _Compiles, schema: Any, base: str, given: tuple[Node, ...]) 
         return
     inner = compiler.document.base_of(schema, base)
     yield _own(compiler, schema, inner, given)
-    place = compiler.place_of(schema, base)
-    if place is not None:
-        yield from _walk(compiler, place.schema, place.base, given)
+    for place in compiler.places_of(schema, base):
+        if place is None:
+            yield _Seen(given, unknown=True)
+        else:
+            yield from _walk(compiler, place.schema, place.base, given)
     for part in schema.get("allOf", ()):
         yield from _walk(compiler, part, inner, given)
     for keyword in ("anyOf", "oneOf"):

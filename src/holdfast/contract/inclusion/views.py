@@ -9,15 +9,23 @@ from typing import Any
 
 from holdfast.contract.inclusion.compiler import Compiler
 from holdfast.contract.inclusion.documents import Place
-from holdfast.contract.inclusion.keywords import KEYWORDS, OLDER_KEYWORDS, Treatment
+from holdfast.contract.inclusion.keywords import KEYWORDS, OLDER_KEYWORDS, REFERENCES, Treatment
 from holdfast.contract.inclusion.nodes import Node
 
 __all__ = ["Pair", "Side", "balanced", "says_nothing", "side_of"]
 
 _SILENT = (Treatment.ANNOTATION, Treatment.STRUCTURE)
 # With one of these beside it, null cannot simply be added to the list of types.
-_SPEAKS_OF_ANY_KIND = frozenset({"$ref", "$dynamicRef", "$recursiveRef", "not", "allOf", "anyOf", "oneOf", "if"})
+_SPEAKS_OF_ANY_KIND = frozenset({*REFERENCES, "not", "allOf", "anyOf", "oneOf", "if"})
 _MAX_STEPS = 32
+_STRUCTURE = frozenset(
+    word
+    for word in (*KEYWORDS, *OLDER_KEYWORDS)
+    if KEYWORDS[OLDER_KEYWORDS.get(word, word)] is Treatment.STRUCTURE
+)
+# What the two booleans mean. One object each, because schemas are told apart by their identity.
+_ANYTHING: dict[str, Any] = {}
+_NOTHING: dict[str, Any] = {"not": {}}
 
 
 def says_nothing(keyword: str) -> bool:
@@ -27,12 +35,17 @@ def says_nothing(keyword: str) -> bool:
 
 @dataclass(frozen=True)
 class Side:
-    """A schema of one of the two documents. `identity` shows recursion: the object that references lead to."""
+    """A schema of one of the two documents. `identity` shows recursion: the object that references lead to.
+
+    `layers` are the schemas as written that this view was put together from; the words of an earlier one hide
+    those of a later one.
+    """
 
     compiler: Compiler
     schema: dict[str, Any]
     base: str
     identity: int
+    layers: tuple[dict[str, Any], ...]
     references: tuple[str, ...] = ()
     nullable: bool = False
 
@@ -56,20 +69,28 @@ def side_of(compiler: Compiler, schema: Any, base: str) -> Side:
     """The view of a schema; a boolean becomes the object that means the same."""
     references: list[str] = []
     if isinstance(schema, bool):
-        schema = {} if schema else {"not": {}}
+        schema = _ANYTHING if schema else _NOTHING
     identity = id(schema)
+    layers = [schema]
     for _ in range(_MAX_STEPS):
         followed = _followed(compiler, schema, base)
         if followed is None:
             break
         references.append(str(schema.get("$ref", "")))
         identity = id(followed[0].schema)
+        layers.append(followed[0].schema)
         schema, base = followed[1], followed[0].base
     nullable = _nullable(compiler, schema, base)
     if nullable is not None:
         merged, inner = nullable
-        return Side(compiler, merged, inner.base, inner.identity, (*references, *inner.references), nullable=True)
-    return Side(compiler, schema, base, identity, tuple(references))
+        return replace(
+            inner,
+            schema=merged,
+            layers=(*layers, *inner.layers),
+            references=(*references, *inner.references),
+            nullable=True,
+        )
+    return Side(compiler, schema, base, identity, tuple(layers), tuple(references))
 
 
 def balanced(old: Side, new: Side) -> tuple[Side, Side]:
@@ -115,19 +136,21 @@ def _union_of_types(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _followed(compiler: Compiler, schema: dict[str, Any], base: str) -> tuple[Place, dict[str, Any]] | None:
     """What a reference leads to, with the annotations that stand beside it; None when more than those do."""
-    if not {"$ref", "$dynamicRef", "$recursiveRef"} & schema.keys():
+    references = [key for key in REFERENCES if key in schema]
+    if len(references) != 1:
         return None
-    hides = compiler.document.ref_hides_siblings
-    others = [key for key in schema if key not in ("$ref", "$dynamicRef", "$recursiveRef")]
-    if not hides and not all(says_nothing(key) for key in others):
+    others = [key for key in schema if key not in references]
+    # Where a reference hides what stands beside it, people still read the words there.
+    silent = [key for key in others if says_nothing(key)]
+    if len(silent) < len(others) and not compiler.document.ref_hides_siblings:
         return None
-    place = compiler.place_of(schema, base)
+    (place,) = compiler.places_of(schema, base)
     if place is None or not isinstance(place.schema, (dict, bool)):
         return None
     target = place.schema
     if isinstance(target, bool):
-        target = {} if target else {"not": {}}
-    beside = {} if hides else {key: schema[key] for key in others if key not in ("$id", "$defs", "definitions")}
+        target = _ANYTHING if target else _NOTHING
+    beside = {key: schema[key] for key in silent if key not in _STRUCTURE}
     return Place(target, place.base), {**target, **beside}
 
 
@@ -150,7 +173,7 @@ def _nullable(compiler: Compiler, schema: dict[str, Any], base: str) -> tuple[di
     if "const" in merged or "enum" in merged:
         listed = [merged.pop("const")] if "const" in merged else merged["enum"]
         merged["enum"] = [*listed, None]
-    beside = {key: value for key, value in schema.items() if key not in ("anyOf", "$defs", "definitions", "$id")}
+    beside = {key: value for key, value in schema.items() if key != "anyOf" and key not in _STRUCTURE}
     return {**merged, **beside}, side
 
 
@@ -164,6 +187,8 @@ class Pair:
     at: tuple[tuple[str, Any], ...] = ()
     branch: bool = False
     """Whether this is an alternative of several, or a property of one."""
+    required: bool = False
+    """Whether this is a property that the new schema demands."""
 
     def differs(self, *groups: str) -> bool:
         """Whether one of these parts is not the same on both sides."""

@@ -13,6 +13,11 @@ from holdfast.contract.inclusion.model import Undecided
 from holdfast.contract.inclusion.sampling import samples
 
 NAMES = ("a", "b", "foo", "x-1")
+EXTERNAL = "https://x.test/y"
+# What the address outside the document may lead to: a claim must hold whatever it is.
+OUTSIDE: tuple[Any, ...] = (True, {"properties": {"a": {}}}, {"prefixItems": [{}], "type": ["array", "object"]})
+REFERRING = ("$ref", "$dynamicRef", "$dynamicRef")
+UNREADABLE = ("^(?!x)", "^(?!a)", r"\bfoo\b", r"^\p{L}+$")
 PATTERNS = ("^a", "^a+$", "b", "^(foo|bar)$", "^x-", "^[a-c]{1,3}$", "[0-9]", "^$", "^.{2}$", r"^\d+$", "a|b")
 VALUES: tuple[Any, ...] = (
     None,
@@ -69,8 +74,41 @@ def _values(random: Random, depth: int) -> list[Any]:
     return [value for value in unique.values() if value != 1 or type(value) is int]
 
 
+def _pattern(random: Random, depth: int) -> str:
+    return random.choice(UNREADABLE if random.random() < 0.06 else PATTERNS)
+
+
 def _patterned(random: Random, depth: int) -> dict[str, Any]:
-    return {text: _part(random, depth) for text in random.sample(PATTERNS, random.randint(1, 2))}
+    draw = random.random()
+    if draw < 0.04:  # more than can be set against each other
+        return {text: _part(random, 0) for text in random.sample(PATTERNS, random.randint(6, 8))}
+    known = UNREADABLE if draw < 0.14 else PATTERNS
+    return {text: _part(random, depth) for text in random.sample(known, random.randint(1, 2))}
+
+
+def _patterned_alternatives(random: Random, depth: int) -> list[Any]:
+    """Objects of which one or the other holds: what is lost is lost to both."""
+    known = random.choice((UNREADABLE, PATTERNS))
+    return [
+        {"patternProperties": {text: _part(random, 0) for text in random.sample(known, random.randint(1, 4))}}
+        for _ in range(2)
+    ]
+
+
+def _alternatives(random: Random, depth: int) -> list[Any]:
+    return _patterned_alternatives(random, depth) if random.random() < 0.15 else _parts(random, depth)
+
+
+def _tagged(random: Random, depth: int) -> list[Any]:
+    """Alternatives that a property tells apart, mostly."""
+    values = random.choices(VALUES, k=random.randint(1, 4))
+    return [
+        {"properties": {"a": {"const": value}}, "required": ["a"], **_maybe(random, "type")} for value in values
+    ]
+
+
+def _exclusive(random: Random, depth: int) -> list[Any]:
+    return _tagged(random, depth) if random.random() < 0.2 else _parts(random, depth)
 
 
 PLAIN: dict[str, Maker] = {
@@ -84,7 +122,7 @@ PLAIN: dict[str, Maker] = {
     "multipleOf": lambda random, depth: random.choice((1, 2, 3, 6, 0.5, 0.1, 1.5)),
     "minLength": lambda random, depth: random.randint(0, 3),
     "maxLength": lambda random, depth: random.randint(0, 4),
-    "pattern": lambda random, depth: random.choice(PATTERNS),
+    "pattern": _pattern,
     "minItems": lambda random, depth: random.randint(0, 3),
     "maxItems": lambda random, depth: random.randint(0, 4),
     "uniqueItems": lambda random, depth: random.random() < 0.8,
@@ -106,8 +144,8 @@ NESTED: dict[str, Maker] = {
     "contains": _part,
     "unevaluatedItems": _part,
     "allOf": _parts,
-    "anyOf": _parts,
-    "oneOf": _parts,
+    "anyOf": _alternatives,
+    "oneOf": _exclusive,
     "not": _part,
     "if": _part,
     "then": _part,
@@ -144,6 +182,8 @@ def schema(random: Random, depth: int = 3) -> Any:
 def document(random: Random) -> Any:
     """A random schema that may refer to itself."""
     root = schema(random)
+    if random.random() < 0.06:
+        return random.choice((_anchored, _doubly_referring, _leading_outside))(random)
     if isinstance(root, dict) and random.random() < 0.3:
         root["$defs"] = {"n": schema(random, 2)}
         reference = random.choice(({"$ref": "#/$defs/n"}, {"$ref": "#"}))
@@ -155,6 +195,60 @@ def document(random: Random) -> Any:
         else:
             root["anyOf"] = [{"$ref": "#/$defs/n"}, {"type": "null"}]
     return root
+
+
+def _object_schema(random: Random) -> dict[str, Any]:
+    made = schema(random, 2)
+    return made if isinstance(made, dict) else {}
+
+
+def _anchored(random: Random) -> Any:
+    """One name in two resources of a document, plain or dynamic in each, and a reference of either kind to it."""
+    kinds = ("$anchor", "$dynamicAnchor")
+    target = {random.choice(kinds): "x", "type": random.choice(TYPES)}
+    inner = {"$id": "inner", random.choice(REFERRING): "#x", "$defs": {"k": target}}
+    outer = {random.choice(kinds): "x"} if random.random() < 0.7 else {}
+    other = {"b": {random.choice(REFERRING): "inner#x"}} if random.random() < 0.3 else {}
+    return {
+        "$id": "https://e.test/root",
+        **outer,
+        "type": ["object", random.choice(TYPES[:-1])],
+        "properties": {"a": {"$ref": "inner"}, **other},
+        "$defs": {"inner": inner},
+    }
+
+
+def _doubly_referring(random: Random) -> Any:
+    """Two references in one place, beside a word that depends on where both lead."""
+    return {
+        "$ref": "#/$defs/n",
+        "$dynamicRef": random.choice(("#x", "#/$defs/d")),
+        random.choice(("unevaluatedProperties", "unevaluatedItems")): _part(random, 1),
+        "$defs": {"n": _object_schema(random), "d": {"$dynamicAnchor": "x", "properties": _named(random, 1)}},
+    }
+
+
+def _leading_outside(random: Random) -> Any:
+    """A reference that leaves the document, beside a word that depends on where it leads."""
+    word = random.choice(("unevaluatedProperties", "unevaluatedItems"))
+    return {"$ref": EXTERNAL, word: random.random() < 0.2 or _part(random, 0) if random.random() < 0.5 else False}
+
+
+def _hazard(random: Random) -> tuple[Any, Any]:
+    """A pair of the kind that a proof most easily gets wrong: it rests on something that cannot be looked at."""
+    if random.random() < 0.4:
+        word = random.choice(("type", "minProperties"))
+        old = {word: PLAIN[word](random, 0)}
+        return old, {**old, "anyOf": _patterned_alternatives(random, 1)}
+    old = random.choice((_anchored, _doubly_referring, _leading_outside))(random)
+    new = copy.deepcopy(old)
+    targets = [place for place in places(new) if "type" in place]
+    if "$id" in old and targets:
+        random.choice(targets)["type"] = random.choice(TYPES)
+    else:
+        word = random.choice(("maxProperties", "maxItems", "required", "type", "prefixItems"))
+        new[word] = {**PLAIN, **NESTED}[word](random, 1)
+    return (old, new) if random.random() < 0.5 else (new, old)
 
 
 def places(node: Any) -> list[dict[str, Any]]:
@@ -213,7 +307,7 @@ def rewritten(random: Random, original: Any) -> Any:
     """The same schema, written differently."""
     if not isinstance(original, dict):
         return {} if original else {"not": {}}
-    if "$ref" in str(original) or "unevaluated" in str(original):
+    if any(word in str(original) for word in ("Ref", "$ref", "unevaluated")):
         return dict(reversed(list(original.items())))
     return random.choice((
         {"allOf": [original]},
@@ -239,6 +333,8 @@ def pair(random: Random) -> tuple[Any, Any]:
 
 
 def _pair(random: Random) -> tuple[Any, Any]:
+    if random.random() < 0.08:
+        return _hazard(random)
     old = document(random)
     draw = random.random()
     if draw < 0.6:
@@ -252,17 +348,28 @@ def refutation(old: Any, new: Any, verdict: Comparison, seed: int, count: int) -
     """A value that proves a claim wrong, in a list, or None."""
     claims_lost = verdict.effect in (Effect.EQUAL, Effect.WIDENS)
     claims_gained = verdict.effect in (Effect.EQUAL, Effect.NARROWS)
-    try:
-        first, second = (jsonschema_rs.validator_for(schema, validate_formats=False) for schema in (old, new))
-    except jsonschema_rs.ValidationError:
-        return None
     if not claims_lost and not claims_gained:
         return None
-    for value in samples([Document(old), Document(new)], count, seed):
-        by_old, by_new = first.is_valid(value), second.is_valid(value)
-        if (claims_lost and by_old and not by_new) or (claims_gained and by_new and not by_old):
-            return [value]
+    documents = [Document(old), Document(new)]
+    outside = OUTSIDE if EXTERNAL in str((old, new)) else OUTSIDE[:1]
+    for world in outside:
+        try:
+            first, second = validators(old, new, world)
+        except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError):
+            return None
+        for value in samples(documents, count, seed):
+            by_old, by_new = first.is_valid(value), second.is_valid(value)
+            if (claims_lost and by_old and not by_new) or (claims_gained and by_new and not by_old):
+                return [value]
     return None
+
+
+def validators(old: Any, new: Any, world: Any = True) -> list[Any]:
+    """The independent validators of two schemas, for which the address outside leads to `world`."""
+    registry = jsonschema_rs.Registry([(EXTERNAL, world)])
+    return [
+        jsonschema_rs.validator_for(schema, validate_formats=False, registry=registry) for schema in (old, new)
+    ]
 
 
 def attack(seed: int, count: int = 40) -> tuple[Any, Any, Comparison, Any]:

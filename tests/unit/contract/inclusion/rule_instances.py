@@ -317,20 +317,20 @@ ANNOTATIONS: list[Instance] = [
     ("annotation.deprecated_unset", {**I, "deprecated": True}, I, "equal", "patch", "patch"),
     ("annotation.read_only_set", I, {**I, "readOnly": True}, "equal", "major", "patch"),
     ("annotation.read_only_unset", {**I, "readOnly": True}, I, "equal", "minor", "patch"),
+    (
+        "annotation.read_only_unset_required",
+        obj(("a",), a={**I, "readOnly": True}), obj(("a",), a=I), "equal", "major", "patch",
+    ),
     ("annotation.write_only_set", I, {**I, "writeOnly": True}, "equal", "patch", "major"),
     ("annotation.write_only_unset", {**I, "writeOnly": True}, I, "equal", "patch", "minor"),
     ("annotation.title_changed", I, {**I, "title": "t"}, "equal", "patch", "patch"),
     (
         "annotation.description_changed",
-        {**I, "description": "a"},
-        {**I, "description": "b"},
-        "equal",
-        "patch",
-        "patch",
+        {**I, "description": "a"}, {**I, "description": "b"}, "equal", "patch", "patch",
     ),
     ("annotation.examples_changed", I, {**I, "examples": [1]}, "equal", "patch", "patch"),
     ("annotation.comment_changed", I, {**I, "$comment": "c"}, "equal", "patch", "patch"),
     ("annotation.extension_changed", {**I, "x-a": 1}, {**I, "x-a": 2}, "equal", "patch", "patch"),
-]
+]  # fmt: skip
 
 INSTANCES: list[Instance] = [*OBJECTS, *SCALARS, *ARRAYS, *COMBINED, *ANNOTATIONS]

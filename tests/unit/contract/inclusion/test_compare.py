@@ -231,6 +231,26 @@ def test_counts_and_finite_sets_are_exact(old: Any, new: Any, effect: Effect) ->
     assert compare_schemas(old, new).effect is effect
 
 
+@pytest.mark.parametrize("beside", [{}, {"type": "object"}])
+def test_a_hundred_alternatives_that_a_property_tells_apart_are_decided(beside: Any) -> None:
+    def schema(count: int) -> dict[str, Any]:
+        return {"oneOf": [{"properties": {"k": {"const": n}}, "required": ["k"], **beside} for n in range(count)]}
+
+    (change,) = compare_schemas(schema(100), schema(101)).changes
+    assert (change.rule, change.effect) == ("one_of.branch_added_disjoint", Effect.WIDENS)
+    assert change.witness is not None
+    assert change.witness.value == {"k": 100}
+
+
+def test_tags_that_two_alternatives_share_do_not_tell_them_apart() -> None:
+    def schema(*tags: list[int]) -> dict[str, Any]:
+        parts = [{"type": "object", "properties": {"k": {"enum": tag}}, "required": ["k"]} for tag in tags]
+        return {"oneOf": parts}
+
+    assert compare_schemas(schema([1, 2], [3]), schema([1, 2], [2, 3])).effect is Effect.NARROWS
+    assert compare_schemas(schema([1], [2]), schema([1], [2], [2])).effect is Effect.NARROWS
+
+
 def test_small_limits_give_unknown_with_the_bound_that_was_hit() -> None:
     old = {"anyOf": [{"required": [f"a{n}"]} for n in range(30)]}
     new = {"anyOf": [{"required": [f"b{n}"]} for n in range(30)]}

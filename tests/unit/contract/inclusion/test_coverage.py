@@ -5,7 +5,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from holdfast.contract.inclusion import RULES, Effect, compare_schemas
+from holdfast.contract.inclusion import RULES, Bump, Effect, bumps_of, compare_schemas, floors_of
 from holdfast.contract.inclusion.keywords import KEYWORDS, OLDER_KEYWORDS, Treatment
 
 S = {"type": "string"}
@@ -86,6 +86,7 @@ NOTHING_TO_SEE = {
     ("const", "relax"), ("const", "tighten"), ("uniqueItems", "replace"), ("deprecated", "replace"),
     ("readOnly", "replace"), ("writeOnly", "replace"),
 }  # fmt: skip
+SILENT = (Treatment.ANNOTATION, Treatment.ASSERTABLE)
 KINDS_OF_EDIT = ("add", "remove", "tighten", "relax", "replace")
 
 
@@ -102,30 +103,67 @@ def edited(keyword: str, edit: str) -> tuple[dict[str, Any], dict[str, Any]]:
     return old, new
 
 
-@pytest.mark.parametrize("edit", KINDS_OF_EDIT)
-@pytest.mark.parametrize("keyword", sorted(EDITS))
-def test_each_edit_of_each_keyword_has_a_rule_and_a_decided_effect(keyword: str, edit: str) -> None:
-    if (keyword, edit) in NOTHING_TO_SEE:
-        return
+EDITED = [
+    (keyword, edit) for keyword in sorted(EDITS) for edit in KINDS_OF_EDIT if (keyword, edit) not in NOTHING_TO_SEE
+]
+SAYING = [(keyword, edit) for keyword, edit in EDITED if KEYWORDS[keyword] not in SILENT]
+# Where the bumps of input and output are not simply those of the proven effect: ("*" for every other edit)
+WEIGHED: dict[tuple[str, str], tuple[str, str]] = {
+    **{(word, "*"): ("patch", "patch") for word in ("title", "description", "examples", "$comment")},
+    **{(word, "*"): ("minor", "major") for word in ("contentEncoding", "contentMediaType", "contentSchema")},
+    ("default", "*"): ("minor", "patch"),
+    ("deprecated", "*"): ("patch", "patch"),
+    ("deprecated", "add"): ("minor", "minor"),
+    ("deprecated", "tighten"): ("minor", "minor"),
+    ("format", "*"): ("major", "major"),
+    ("format", "add"): ("major", "minor"),
+    ("format", "remove"): ("minor", "major"),
+    ("prefixItems", "add"): ("major", "major"),
+    ("prefixItems", "remove"): ("major", "major"),
+    ("properties", "add"): ("minor", "minor"),
+    ("properties", "remove"): ("major", "minor"),
+    ("readOnly", "*"): ("minor", "patch"),
+    ("readOnly", "add"): ("major", "patch"),
+    ("readOnly", "tighten"): ("major", "patch"),
+    ("writeOnly", "*"): ("patch", "minor"),
+    ("writeOnly", "add"): ("patch", "major"),
+    ("writeOnly", "tighten"): ("patch", "major"),
+}
+
+
+@pytest.mark.parametrize(("keyword", "edit"), EDITED)
+def test_each_edit_of_each_keyword_has_its_own_rule_and_a_decided_effect(keyword: str, edit: str) -> None:
     verdict = compare_schemas(*edited(keyword, edit))
 
     assert verdict.changes, "no rule"
     assert all(change.rule in RULES for change in verdict.changes)
+    assert not [change.rule for change in verdict.changes if change.rule.startswith("schema.")]
     assert verdict.effect is not Effect.UNKNOWN
-    if KEYWORDS[keyword] in (Treatment.ANNOTATION, Treatment.ASSERTABLE):
-        assert verdict.effect is Effect.EQUAL
+    assert (verdict.effect is Effect.EQUAL) is (KEYWORDS[keyword] in SILENT)
+
+
+@pytest.mark.parametrize("side", [0, 1], ids=["input", "output"])
+@pytest.mark.parametrize(("keyword", "edit"), EDITED)
+def test_each_edit_is_priced_for_input_and_for_output(keyword: str, edit: str, side: int) -> None:
+    verdict = compare_schemas(*edited(keyword, edit))
+    weighed = WEIGHED.get((keyword, edit), WEIGHED.get((keyword, "*")))
+    expected = floors_of(verdict.effect)[side] if weighed is None else Bump(weighed[side])
+
+    assert max(bumps_of(change)[side] for change in verdict.changes) is expected
 
 
 @pytest.mark.parametrize(("edit", "expected"), [("tighten", Effect.NARROWS), ("relax", Effect.WIDENS)])
-@pytest.mark.parametrize("keyword", sorted(EDITS))
-def test_tightening_narrows_and_relaxing_widens(keyword: str, edit: str, expected: Effect) -> None:
-    silent = KEYWORDS[keyword] in (Treatment.ANNOTATION, Treatment.ASSERTABLE)
-    if silent or (keyword, edit) in NOTHING_TO_SEE:
-        return
-    verdict = compare_schemas(*edited(keyword, edit))
+def test_tightening_narrows_and_relaxing_widens(edit: str, expected: Effect) -> None:
+    verdicts = {keyword: compare_schemas(*edited(keyword, edit)) for keyword, found in SAYING if found == edit}
+    lacking = [
+        keyword
+        for keyword, verdict in verdicts.items()
+        if (verdict.witness_lost if edit == "tighten" else verdict.witness_gained) is None
+    ]
 
-    assert verdict.effect is expected
-    assert (verdict.witness_lost if edit == "tighten" else verdict.witness_gained) is not None
+    assert {keyword for keyword, verdict in verdicts.items() if verdict.effect is not expected} == set()
+    assert lacking == []
+    assert len(verdicts) > 30
 
 
 def test_every_keyword_of_the_standard_is_edited_or_excused() -> None:

@@ -65,9 +65,27 @@ def test_a_dynamic_reference_is_followed_only_when_one_anchor_can_be_meant() -> 
     single = Document({"$defs": {"a": {"$dynamicAnchor": "x"}}})
     twice = Document({"$defs": {"a": {"$dynamicAnchor": "x"}, "b": {"$dynamicAnchor": "x"}}})
 
-    assert single.resolve_dynamic("#x", "") is not None
-    assert twice.resolve_dynamic("#x", "") is None
-    assert single.resolve_dynamic("https://e.test/#x", "") is None
+    assert single.follow("$dynamicRef", "#x", "") is not None
+    assert twice.follow("$dynamicRef", "#x", "") is None
+    assert single.follow("$dynamicRef", "https://e.test/#x", "") is None
+
+
+@pytest.mark.parametrize(
+    ("reference", "kind"), [("#x", "integer"), ("#/$defs/k", "integer"), ("inner#x", "integer"), ("root#x", None)]
+)
+def test_a_dynamic_reference_that_leads_to_no_dynamic_anchor_is_a_plain_one(reference: str, kind: Any) -> None:
+    inner = {"$id": "inner", "$defs": {"k": {"$anchor": "x", "type": "integer"}}}
+    document = Document({"$id": "https://e.test/root", "$dynamicAnchor": "x", "$defs": {"inner": inner}})
+    place = document.follow("$dynamicRef", reference, "https://e.test/inner")
+
+    assert place is not None
+    assert place.schema.get("type") == kind
+
+
+def test_a_name_that_two_schemas_have_is_not_followed() -> None:
+    document = Document({"$defs": {"a": {"$anchor": "x"}, "b": {"$anchor": "x", "minimum": 1}}})
+
+    assert document.resolve("#x", "") is None
 
 
 def test_an_unknown_dialect_is_not_guessed() -> None:

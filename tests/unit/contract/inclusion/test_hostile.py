@@ -51,6 +51,12 @@ def mutual(**leaf: Any) -> Any:
     }
 
 
+def crowd(count: int, references: int, **beside: Any) -> Any:
+    """Some recursive schemas, each of which refers to each of them several times."""
+    parts = {f"n{n}": {"$ref": f"#/$defs/a{n % count}"} for n in range(references)}
+    return {"$ref": "#/$defs/a0", "$defs": {f"a{n}": {"properties": parts, **beside} for n in range(count)}}
+
+
 def many(count: int, part: Any, letter: str = "p") -> Any:
     """An object of many properties."""
     return {"properties": {f"{letter}{n}": part for n in range(count)}}
@@ -90,6 +96,16 @@ HOSTILE: dict[str, tuple[Any, Any]] = {
     "many patterns": (
         {"patternProperties": {f"a{n}(b|c)*": S for n in range(9)}, "additionalProperties": False},
         {"patternProperties": {f"a{n}(b|c)*": I for n in range(9)}},
+    ),
+    "an address that is none": ({"$ref": "http://[x#y"}, S),
+    "a name that is none": ({"$id": "http://[x#y", "items": {"$ref": "#"}}, S),
+    "a pointer with a long index": ({"allOf": [{}], "$ref": "#/allOf/" + "9" * 5_000}, S),
+    "a pattern with a long count": ({"pattern": "a{" + "9" * 5_000 + "}"}, S),
+    "everything refers to everything": (crowd(75, 150), crowd(75, 150, required=["n1"])),
+    "a few that refer to each other often": (crowd(6, 300), crowd(6, 300, required=["n1"])),
+    "long names": (
+        {"properties": {f"{'ab' * 10_000}{n}": S for n in range(20)}},
+        {"properties": {f"{'ba' * 10_000}{n}": S for n in range(20)}},
     ),
     "itself": ({"allOf": [{"$ref": "#"}]}, {"anyOf": [{"$ref": "#"}]}),
     "a circle": ({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}, {}),

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.contract.inclusion import Effect, compare_schemas
+from holdfast.contract.inclusion.evaluate import matches
 from holdfast.contract.inclusion.language import Question, find_text
 from holdfast.contract.inclusion.model import Undecided
-from holdfast.contract.inclusion.regex import automaton
+from holdfast.contract.inclusion.regex import LINE_ENDS, automaton
 
 PATTERNS = [
     "a", "^a", "a$", "^a$", "^$", "", "^", "$", "a|b", "^(a|b)$", "^a|b$", "a*", "^a*$", "^a+$", "^a?$", "^a{2}$",
@@ -40,7 +41,8 @@ def test_an_automaton_answers_as_the_validator_does(pattern: str) -> None:
 REFUSED = [
     r"(a)\1", "(?=a)", "(?!a)", "(?<=a)b", r"\bword\b", r"\p{L}", "(?i)a", "(?<n>a)", "[", "(a", "a)", "*a",
     "a**", "a{3,1}",
-    "a{999}", "[b-a]", "[[a]]", "[a&&b]", "[]", "[^]", r"\u00", r"\ud800", "\\", "a{", "a{,2}", r"\a",
+    "a{999}", "a{" + "9" * 5_000 + "}", "[b-a]", "[[a]]", "[a&&b]", "[]", "[^]", r"\u00",
+    r"\ud800", "\\", "a{", "a{,2}", r"\a",
     "(" * 60 + ")" * 60,
 ]  # fmt: skip
 
@@ -60,7 +62,8 @@ COMPARED = [
     (r"^\d+$", "^[0-9]+$", Effect.EQUAL),
     (r"^\w+$", "^[a-z]+$", Effect.NARROWS),
     ("^(a|b)*$", "^(a*b*)*$", Effect.EQUAL),
-    ("^.*$", "^[^\\n]*$", Effect.EQUAL),
+    ("^.*$", "^(.|[\\t ])*$", Effect.EQUAL),
+    ("^.{1,10}$", "^.{1,8}$", Effect.NARROWS),
     ("^[0-9]{4}-[0-9]{2}$", r"^\d{4}-(0[1-9]|1[0-2])$", Effect.NARROWS),
 ]
 
@@ -71,6 +74,17 @@ def test_changed_patterns_are_compared_as_languages(old: str, new: str, effect: 
 
     assert verdict.effect is effect
     assert (verdict.witness_lost is not None) is (effect in (Effect.NARROWS, Effect.INCOMPARABLE))
+
+
+@pytest.mark.parametrize("character", LINE_ENDS)
+def test_what_depends_on_whether_a_dot_is_a_line_end_is_not_called_equal(character: str) -> None:
+    dot, listed = {"type": "string", "pattern": "^.$"}, {"type": "string", "pattern": r"^[^\n]$"}
+    verdict = compare_schemas(listed, dot)
+
+    assert verdict.effect is Effect.NARROWS
+    assert "engines disagree" in verdict.reason_unknown
+    assert (automaton("^.$").matches(character), matches("^.$", character)) == (True, None)
+    assert not automaton("^.$", strict_dot=True).matches(character)
 
 
 def test_a_pattern_and_a_length_are_seen_together() -> None:

@@ -14,6 +14,7 @@ from holdfast.contract.inclusion import (
     acknowledgements_of,
     bumps_of,
     compare_schemas,
+    floors_of,
     strict_bumps_of,
 )
 
@@ -41,13 +42,16 @@ def test_each_change_is_named_proven_and_priced(
     assert [bump.value for bump in bumps_of(found[0])] == [bump_in, bump_out]
 
 
-@pytest.mark.parametrize(("rule", "old", "new", "effect", "bump_in", "bump_out"), INSTANCES)
-def test_each_witness_is_accepted_by_exactly_one_schema(
-    rule: str, old: Any, new: Any, effect: str, bump_in: str, bump_out: str
-) -> None:
+SHOWN = [
+    (rule, old, new)
+    for rule, old, new, effect, _, _ in INSTANCES
+    if effect not in ("equal", "unknown") and rule != "ref.unresolved"
+]
+
+
+@pytest.mark.parametrize(("rule", "old", "new"), SHOWN)
+def test_each_witness_is_accepted_by_exactly_one_schema(rule: str, old: Any, new: Any) -> None:
     change = next(change for change in compare_schemas(old, new).changes if change.rule == rule)
-    if effect in ("equal", "unknown") or rule == "ref.unresolved":
-        return
 
     assert change.witness is not None
     by_old = jsonschema_rs.validator_for(old, validate_formats=False).is_valid(change.witness.value)
@@ -55,18 +59,18 @@ def test_each_witness_is_accepted_by_exactly_one_schema(
     assert (by_old, by_new) == (change.witness.accepted_by == "old", change.witness.accepted_by == "new")
 
 
-@pytest.mark.parametrize(("rule", "old", "new", "effect", "bump_in", "bump_out"), INSTANCES)
-def test_the_changes_demand_at_least_what_the_verdict_demands(
-    rule: str, old: Any, new: Any, effect: str, bump_in: str, bump_out: str
-) -> None:
-    verdict = compare_schemas(old, new)
-    worst_in = max(bumps_of(change)[0] for change in verdict.changes)
-    worst_out = max(bumps_of(change)[1] for change in verdict.changes)
+# A property that was free before and is typed now: milder by decision than what is proven.
+MILDER = {"object.optional_property_added_typed"}
 
-    if verdict.effect in (Effect.INCOMPARABLE, Effect.UNKNOWN):
-        assert (worst_in, worst_out) == (Bump.MAJOR, Bump.MAJOR)
-    if verdict.effect is Effect.NARROWS and rule != "object.optional_property_added_typed":
-        assert worst_in is Bump.MAJOR
+
+@pytest.mark.parametrize(("old", "new"), [(old, new) for rule, old, new, *_ in INSTANCES if rule not in MILDER])
+def test_the_changes_demand_at_least_what_the_verdict_demands(old: Any, new: Any) -> None:
+    verdict = compare_schemas(old, new)
+    demanded = {Effect.NARROWS: (Bump.MAJOR, Bump.NONE), Effect.WIDENS: (Bump.NONE, Bump.MINOR)}
+    least = demanded.get(verdict.effect, floors_of(verdict.effect))
+
+    assert max(bumps_of(change)[0] for change in verdict.changes) >= least[0]
+    assert max(bumps_of(change)[1] for change in verdict.changes) >= least[1]
 
 
 def test_every_rule_has_an_instance() -> None:

@@ -19,7 +19,7 @@ def test_no_claim_about_a_random_pair_is_refuted(part: int) -> None:
         verdicts[verdict.effect] += 1
         assert found is None, (seed, old, new, verdict.effect, found)
 
-    assert verdicts[Effect.UNKNOWN] <= PAIRS_PER_SLICE // 20
+    assert verdicts[Effect.UNKNOWN] <= PAIRS_PER_SLICE // 10  # some of the pairs cannot be decided by anybody
     assert len(verdicts) >= 4
 
 
