@@ -63,7 +63,7 @@ def _input(name: str, old: Any, new: Any, *, strict: bool, mutates: bool) -> Ite
         return
     if _is_of_objects(old) and not _is_of_objects(new):
         yield _not_of_objects()
-    comparison = compare_schemas(old, new)
+    comparison = compare_schemas(old, new, assert_formats=True)  # servers do refuse what is not in the format
     for item in comparison.changes:
         bump, acknowledge = _floor(item, 0, strict=strict or (mutates and item.rule.startswith(_DEFAULTS)))
         witness = None
@@ -74,7 +74,7 @@ def _input(name: str, old: Any, new: Any, *, strict: bool, mutates: bool) -> Ite
 
 def answer_changes(old: Any, new: Any, root: str, *, strict: bool) -> Iterator[Change]:
     """Every change of a schema that clients read by; `root` is where it stands."""
-    comparison = compare_schemas(old, new)
+    comparison = compare_schemas(old, new, assert_formats=True)
     for item in comparison.changes:
         bump, acknowledge = _floor(item, 1, strict=strict)
         witness = _witness(item, comparison, "new") if bump is Bump.MAJOR else None

@@ -22,7 +22,7 @@ from holdfast.contract.inclusion.nodes import (
     Values,
 )
 from holdfast.contract.inclusion.solver import EMPTY, Answer, Empty, Found, Literal, Solver, Unclear
-from holdfast.contract.inclusion.values import Key, key_of
+from holdfast.contract.inclusion.values import TOO_LARGE, Key, is_handy, key_of
 
 __all__ = ["decide_array"]
 
@@ -157,6 +157,8 @@ class _Search:
         """An array, or a proof that there is none."""
         demands = list(self._demands())
         for value in self._place(demands, 0, self._preset(), frozenset()):
+            if not is_handy(value):
+                return Unclear(TOO_LARGE)
             if key_of(value) not in self._described.excluded:
                 return Found(value)
             self._doubt = "only arrays that are left out were found"

@@ -24,7 +24,7 @@ from holdfast.contract.inclusion.nodes import (
     Values,
 )
 from holdfast.contract.inclusion.solver import EMPTY, Answer, Empty, Found, Literal, Solver, Unclear
-from holdfast.contract.inclusion.values import Key, key_of
+from holdfast.contract.inclusion.values import TOO_LARGE, Key, is_handy, key_of
 
 __all__ = ["decide_object"]
 
@@ -122,6 +122,8 @@ class _Search:
         if self._is_contradictory() or self._is_hopeless(demands, start):
             return EMPTY
         for value in self._place(demands, 0, start):
+            if not is_handy(value):
+                return Unclear(TOO_LARGE)
             if key_of(value) not in self._described.excluded:
                 return Found(value)
             self._doubt = "only objects that are left out were found"

@@ -11,9 +11,23 @@ from typing import Any, TypeAlias
 
 from holdfast.contract.inclusion.model import Limits, Undecided
 
-__all__ = ["KINDS", "Key", "Number", "check_size", "exact", "key_of", "kind_of", "plain_number"]
+__all__ = [
+    "KINDS",
+    "TOO_LARGE",
+    "Key",
+    "Number",
+    "check_size",
+    "exact",
+    "is_handy",
+    "key_of",
+    "kind_of",
+    "plain_number",
+]  # fmt: skip
 
 KINDS = ("null", "boolean", "number", "string", "array", "object")
+
+MOST_PARTS = 5_000  # of a value that is put together; a few shared parts can unfold without end
+TOO_LARGE = f"a value would have more than {MOST_PARTS} parts"
 
 Number: TypeAlias = int | Fraction
 Key: TypeAlias = tuple[Any, ...]
@@ -64,6 +78,20 @@ def key_of(value: Any) -> Key:
     if kind == "object":
         return (kind, frozenset((name, key_of(item)) for name, item in value.items()))
     return (kind, value)
+
+
+def is_handy(value: Any) -> bool:
+    """Whether a value has few enough parts to be worked with; parts that are shared count each time they occur."""
+    pending = [value]
+    count = 0
+    while pending and count <= MOST_PARTS:
+        item = pending.pop()
+        count += 1
+        if type(item) is dict:
+            pending.extend(item.values())
+        elif type(item) is list:
+            pending.extend(item)
+    return count <= MOST_PARTS
 
 
 def check_size(document: Any, limits: Limits) -> None:

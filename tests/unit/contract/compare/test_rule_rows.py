@@ -413,3 +413,17 @@ def test_a_change_of_words_is_shown_where_it_is() -> None:
     assert "Safe." in changed.message
     assert "Then mail the result" in changed.message
     assert len(changed.message) < 200
+
+
+@pytest.mark.parametrize(
+    "keyword",
+    [{"propertyNames": {"format": "uuid"}}, {"patternProperties": {"^a": {"format": "date"}}}],
+    ids=["names", "patterns"],
+)
+def test_a_format_is_a_demand_wherever_it_stands(keyword: dict[str, Any]) -> None:
+    before = deep("tools.0.inputSchema.properties.unit", {"type": "object"})
+    after = deep("tools.0.inputSchema.properties.unit", {"type": "object", **keyword})
+    changed = compared(after, before)
+
+    assert (changed.bump, changed.breaking) == (Bump.MAJOR, True)
+    assert changed.changes[0].witness is not None

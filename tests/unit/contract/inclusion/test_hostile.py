@@ -186,3 +186,18 @@ def test_nothing_heavy_is_imported_for_what_did_not_change() -> None:
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=30)
 
     assert ran.stdout.strip() == "[]"
+
+
+def test_definitions_that_double_at_every_level_are_unknown_and_not_a_hang() -> None:
+    def doubling(leaf: str) -> dict[str, Any]:
+        pairs = {
+            f"d{level}": {
+                "type": "object",
+                "properties": {side: {"$ref": f"#/$defs/d{level + 1}"} for side in ("left", "right")},
+                "required": ["left", "right"],
+            }
+            for level in range(30)
+        }
+        return {"$ref": "#/$defs/d0", "$defs": {**pairs, "d30": {"type": leaf}}}
+
+    assert compare_schemas(doubling("string"), doubling("integer")).effect is Effect.UNKNOWN
