@@ -142,7 +142,7 @@ def _new_tool(name: str, new: SurfaceView) -> Iterator[VersionProblem]:
 def _surface(old: SurfaceView, new: SurfaceView, bump: Bump) -> Iterator[VersionProblem]:
     if old.version is not None or new.version is not None:
         yield from _checked("", "/schemaVersion", old.version, new.version, bump)
-    elif numbers_of(old.server_version) and numbers_of(new.server_version):
+    elif numbers_of(new.server_version):
         # A server of strangers keeps no version of its surface; its own is the only one that can tell.
         yield from _checked("", "/server/version", old.server_version, new.server_version, bump)
     elif bump is not Bump.NONE:

@@ -115,13 +115,14 @@ def test_a_server_that_keeps_no_version_of_its_surface_is_held_to_its_own() -> N
 
         return edit
 
-    def told(version: str) -> set[str]:
-        diff = compared(strangers("New words.", version), strangers("Old words.", "1.0.0"))
+    def told(version: str, before: str = "1.0.0") -> set[str]:
+        diff = compared(strangers("New words.", version), strangers("Old words.", before))
         return {item.address for item in diff.violations}
 
     assert told("1.0.0") == {"version.reused@/server/version"}
     assert told("1.0.1") == set()
     assert told("seven") == {"version.missing@/server/version"}
+    assert told("1.0.0", before="dev") == set()  # the first version that it states
 
 
 def test_a_version_of_the_surface_that_goes_back_is_told() -> None:
