@@ -25,7 +25,7 @@ COMMANDS = {
     "serve": "Serve a server written in Python to one MCP client, on stdin and stdout.",
     "tools": "List the tools of a server, with their arguments.",
     "call": "Call one tool and print its result.",
-    "contract": "Write down what a server promises.",
+    "contract": "Write down what a server promises, and notice when it changes.",
     "ps": "List the running hosts.",
     "status": "Show the health of a running host.",
     "restart": "Give a running host a new worker.",
