@@ -36,7 +36,7 @@ class Problem:
     """One thing that the lock does not allow.
 
     `blocks` tells what no new lock can make right from what only waits for somebody to agree. `least` is the
-    version that would do, where a version is what is wrong.
+    version that would do, where a version is what is wrong, and `field` is where it stands.
     """
 
     change: Change
@@ -44,6 +44,7 @@ class Problem:
     was: Any = None
     least: Any = None
     note: str = ""
+    field: str = ""
 
     @property
     def text(self) -> str:
@@ -156,6 +157,7 @@ def _history(
     """Clients keep a surface for as long as its major version lasts, so every one of them still counts."""
     told: set[str] = set()
     version_now = new.version or new.server_version
+    field = "/schemaVersion" if new.version else "/server/version"
     for document in lock.history:
         old = read_surface(document, "the history of the lock")
         version = old.version or old.server_version
@@ -168,7 +170,8 @@ def _history(
             told.add(item.address)
             found = change("version.breaks_earlier", item.path, f"{item.rule} since {version}, {item.message}")
             least = floor_of(version_now.split("-")[0], Bump.MAJOR)
-            yield item, Problem(found.of(item.tool), blocks=True, was=version_now, least=least, note=item.address)
+            problem = Problem(found.of(item.tool), True, version_now, least, item.address, field)  # noqa: FBT003
+            yield item, problem
 
 
 def edits(problems: Iterable[Problem], name: str, place: str = "") -> list[str]:
@@ -176,9 +179,8 @@ def edits(problems: Iterable[Problem], name: str, place: str = "") -> list[str]:
     tools: dict[str, dict[str, Problem]] = {}
     for problem in problems:
         if problem.least is not None:
-            key = "surface" if problem.change.rule == "version.breaks_earlier" else problem.change.path
-            tool = "" if key == "surface" else problem.change.tool
-            tools.setdefault(tool, {}).setdefault("/schemaVersion" if key == "surface" else key, problem)
+            tool = "" if problem.field else problem.change.tool  # a field is one of the whole surface
+            tools.setdefault(tool, {}).setdefault(problem.field or problem.change.path, problem)
     where = f"{place}: " if place else ""
     return [
         where + (_tool_edit(tool, found) if tool else _surface_edit(name, found)) for tool, found in tools.items()

@@ -9,6 +9,7 @@ import json
 from typing import Any
 
 from holdfast.errors import UsageError
+from holdfast.wire.codec import refuse_unsayable
 
 __all__ = ["digest_of"]
 
@@ -19,24 +20,10 @@ def digest_of(arguments: Any) -> str:
     """SHA-256, in hexadecimal, of the canonical form of a JSON value; UsageError for anything else."""
     try:
         canonical = _CANONICAL.encode(arguments).encode()
-        _check_keys(arguments)
+        refuse_unsayable(arguments)  # keys such as 1, true and null, which the encoder turns into texts
     except (TypeError, ValueError, RecursionError) as error:  # a lone surrogate is a ValueError too
         raise UsageError(
             f"the arguments are not a JSON value: {error}",
             remedy="pass what the caller sent: texts, finite numbers, booleans, null, lists and objects",
         ) from error
     return hashlib.sha256(canonical).hexdigest()
-
-
-def _check_keys(value: Any) -> None:
-    """Refuse keys that are not text: the encoder turns 1, true and null into texts, and they are not those."""
-    pending = [value]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, dict):
-            for key in item:
-                if not isinstance(key, str):
-                    raise TypeError(f"the object key {key!r} is not a text")
-            pending.extend(item.values())
-        elif isinstance(item, list | tuple):
-            pending.extend(item)

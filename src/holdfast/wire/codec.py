@@ -23,7 +23,7 @@ from holdfast.vocabulary.ids import RequestId, is_request_id
 from holdfast.wire.envelope import INVALID_REQUEST, PARSE_ERROR
 from holdfast.wire.legible import legible_request_id
 
-__all__ = ["BOM", "MAX_DEPTH", "RELAY_DEPTH", "decode", "encode"]
+__all__ = ["BOM", "MAX_DEPTH", "RELAY_DEPTH", "decode", "encode", "refuse_unsayable"]
 
 BOM = b"\xef\xbb\xbf"
 MAX_DEPTH = 128
@@ -60,7 +60,7 @@ def encode(value: Any) -> bytes:
     except TypeError:
         return _encode_exactly(value)
     if b"null" in encoded:  # orjson writes NaN and infinities as null
-        _refuse_unsayable(value)
+        refuse_unsayable(value)
     return encoded
 
 
@@ -146,7 +146,7 @@ def _encode_exactly(value: Any) -> bytes:
     """For what orjson refuses: integers beyond 64 bits, deep nesting, and everything that is an error."""
     try:
         text = _STRICT.encode(value)
-        _refuse_unsayable(value)
+        refuse_unsayable(value)
         return text.encode()
     except UnicodeEncodeError as error:
         raise ValueError(
@@ -156,7 +156,8 @@ def _encode_exactly(value: Any) -> bytes:
         raise ValueError("the value is nested too deeply for JSON") from error
 
 
-def _refuse_unsayable(value: Any) -> None:
+def refuse_unsayable(value: Any) -> None:
+    """Raise TypeError or ValueError for what an encoder would write as something else: odd keys, NaN, infinity."""
     pending = [value]
     while pending:
         item = pending.pop()

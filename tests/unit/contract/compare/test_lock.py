@@ -581,3 +581,20 @@ def test_a_rename_raises_the_whole_number_and_a_removal_the_major_version() -> N
     problems = gate(removed, locked())
     assert {"tool.removed@lookup", "version.below_floor@/schemaVersion"} <= addresses(problems)
     assert 'surface_version="2.0.0"' in edits(problems, "shop")[0]
+
+
+def test_a_stranger_is_told_to_move_the_version_that_it_has() -> None:
+    def strangers(version: str, most: int) -> Edit:
+        def edit(document: dict[str, Any]) -> None:
+            document.pop("schemaVersion")
+            document["server"]["version"] = version
+            tool_edit(version=None, schemaVersion=None)(document)
+            deep("tools.0.inputSchema.properties.limit.maximum", most)(document)
+
+        return edit
+
+    lock = locked(strangers("1.0.0", 100), strangers("1.1.0", 50))
+    problems = gate(strangers("1.1.0", 50), lock)  # and yet it breaks whoever knows 1.0.0
+
+    assert {problem.change.rule for problem in problems} == {"version.breaks_earlier"}
+    assert edits(problems, "shop") == ['version "2.0.0" in the serverInfo of shop  # was 1.1.0']
