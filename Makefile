@@ -9,7 +9,7 @@ WORKERS ?= 2
 # The suite starts many processes; without compiled modules each would compile the same files again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test check contracts format suite coverage bench chaos chaos-host docs clean
+.PHONY: help setup run test check contracts format suite coverage bench bench-search chaos chaos-host docs clean
 
 help:
 	@echo "make run       set up, then show the product alive: calls, a crash, a timeout, a cancellation"
@@ -17,6 +17,7 @@ help:
 	@echo "make check     format, lint, types and import rules only"
 	@echo "make suite     the tests only          make coverage  the tests with branch coverage"
 	@echo "make bench     what a call and the host cost, against the alternatives, in one run"
+	@echo "make bench-search  quality, build and latency of the search, against the alternatives, in one run"
 	@echo "make chaos     ten minutes of kills, hangs and rubbish against the host; chaos-host is the same"
 	@echo "make docs      write the reference pages from the tables in the code"
 	@echo "make format    rewrite the sources in the house format"
@@ -70,6 +71,13 @@ bench: setup
 	$(BIN)/python benchmarks/contract_diff.py
 	$(BIN)/python benchmarks/schema_fuzz.py --pairs 20000
 	$(BIN)/python benchmarks/help_time.py
+
+# Fetches pinned packages and other tools into ~/.cache/holdfast-bench; about half an hour the first time.
+bench-search: setup
+	$(BIN)/python -m benchmarks.search_build
+	$(BIN)/python -m benchmarks.search_latency
+	$(BIN)/python -m benchmarks.search_quality --competitors
+	$(BIN)/python -m benchmarks.search_fuzz
 
 chaos: chaos-host
 

@@ -4,12 +4,14 @@ python docs/generate.py
 """
 
 import inspect
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from pathlib import Path
 
 from holdfast.errors import CODES, RUNTIME_CODES
 from holdfast.present.profile import PROFILES
+from holdfast.search.request_fields import FIELDS, GROUPS, SHORTCUTS, Field
 from holdfast.settings import SETTINGS
 from holdfast.vocabulary.events import EVENTS
 
@@ -164,11 +166,65 @@ def profiles() -> str:
     )
 
 
+VALUES = {
+    "text": "text",
+    "texts": "text `a,b`, or list of texts",
+    "integer": "whole number",
+    "number": "number",
+    "flag": "true, false",
+    "conditions": "object, list or text",
+    "json": "object, list, or text of JSON",
+}
+
+
+def search_arguments() -> str:
+    """Every argument of a search."""
+    page = (
+        HEADER.format(source="src/holdfast/search/request_fields.py")
+        + "# Arguments of a search\n\nThe options of `holdfast search` and the arguments of a request are the "
+        "same. All conditions must hold at once; a condition that was not given holds for everything, and `false` "
+        "means that it is not so. A text may be a part of what it is compared with where the meaning says so. "
+        "Names that are not listed here, blank texts and values of another type are refused, all at once.\n"
+    )
+    for group in ("", *GROUPS):
+        rows = (
+            (
+                f"`{field.name}`",
+                " ".join(f"`{flag}`" for flag in field.flags) or f"`{field.metavar}`",
+                ", ".join(f"`{choice}`" for choice in field.choices) or _bounded(field),
+                "" if field.default is None else f"`{field.default}`",
+                field.help,
+                f"`{json.dumps(field.example)}`",
+            )
+            for field in FIELDS
+            if field.group == group
+        )
+        page += (f"\n## {group}\n\n" if group else "\n") + table(
+            ("argument", "on the command line", "value", "default", "meaning", "example"), rows
+        )
+    names = ", ".join(f"`{name}:`" for name in sorted(SHORTCUTS))
+    return page + (
+        "\n## In the query\n\nThe same conditions can be written into the query as `name:value`. "
+        "Entries of lists are added to those of the argument; every other condition can be given once.\n\n"
+        f"{names}\n"
+    )
+
+
+def _bounded(field: Field) -> str:
+    value = VALUES[field.kind]
+    if field.maximum is None:
+        return value
+    return (
+        f"{value}, {f'up to {field.maximum}' if field.minimum is None else f'{field.minimum} to {field.maximum}'}"
+    )
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "contracts/mcp-error-codes.md": error_codes,
     "reference/settings.md": settings,
     "reference/events.md": events,
     "reference/profiles.md": profiles,
+    "reference/search-arguments.md": search_arguments,
 }
 
 

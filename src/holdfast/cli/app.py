@@ -26,6 +26,8 @@ COMMANDS = {
     "tools": "List the tools of a server, with their arguments.",
     "call": "Call one tool and print its result.",
     "contract": "Write down what a server promises, and notice when it changes.",
+    "search": "Find code, prose and records by words and by what the code means.",
+    "index": "Build and look after the index of a repository.",
     "ps": "List the running hosts.",
     "status": "Show the health of a running host.",
     "restart": "Give a running host a new worker.",

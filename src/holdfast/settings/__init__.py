@@ -4,7 +4,7 @@
 this package is cheap: the TOML reader is loaded only when there is a file to read.
 """
 
-from holdfast.settings.knobs import SETTINGS, Setting, Settings, default_state_dir
+from holdfast.settings.knobs import SETTINGS, Setting, Settings, default_cache_dir, default_state_dir
 from holdfast.settings.sources import Configuration, load_configuration, load_settings
 from holdfast.settings.tools import ToolRule
 
@@ -14,6 +14,7 @@ __all__ = [
     "Setting",
     "Settings",
     "ToolRule",
+    "default_cache_dir",
     "default_state_dir",
     "load_configuration",
     "load_settings",

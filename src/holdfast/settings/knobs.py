@@ -12,7 +12,7 @@ from typing import Any
 from holdfast.errors import UsageError
 from holdfast.settings.kinds import DIRECTORY, POSITIVE_SECONDS, SECONDS, SWITCH, Kind, choice, integer
 
-__all__ = ["SETTINGS", "Setting", "Settings", "default_state_dir"]
+__all__ = ["SETTINGS", "Setting", "Settings", "default_cache_dir", "default_state_dir"]
 
 MIB = 1024 * 1024
 WEEK = 7 * 24 * 3600.0
@@ -47,6 +47,12 @@ class Setting:
 def default_state_dir() -> Path:
     """Where state lives when nothing else is said: the user's XDG state directory."""
     base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    return Path(base) / "holdfast"
+
+
+def default_cache_dir() -> Path:
+    """Where indexes live when nothing else is said: the user's XDG cache directory."""
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(base) / "holdfast"
 
 
@@ -200,6 +206,14 @@ class Settings:
         "--state-dir",
     )
 
+    cache_dir: Path | None = _knob(
+        None,
+        DIRECTORY,
+        "Directory of what can be made again, such as search indexes. "
+        "Default: $XDG_CACHE_HOME/holdfast or ~/.cache/holdfast.",
+        "--cache-dir",
+    )
+
     def __post_init__(self) -> None:
         for knob in fields(self):
             value = getattr(self, knob.name)
@@ -211,6 +225,10 @@ class Settings:
     def state_path(self) -> Path:
         """The directory that state is kept in."""
         return self.state_dir or default_state_dir()
+
+    def cache_path(self) -> Path:
+        """The directory that indexes and other things that can be made again are kept in."""
+        return self.cache_dir or default_cache_dir()
 
 
 SETTINGS: tuple[Setting, ...] = tuple(

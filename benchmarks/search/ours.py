@@ -1,0 +1,74 @@
+"""Holdfast's own search engine as the benchmarks call it; and, as a program, one build that can be watched.
+
+python -m benchmarks.search.ours TREE INDEXES        builds the index of TREE below INDEXES, prints the report
+"""
+
+import contextlib
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from benchmarks.search.model import Hit
+
+from holdfast.errors import ToolError
+
+__all__ = ["Ours", "build", "index_bytes"]
+
+
+def build(tree: Path, indexes: Path, *, full: bool = True) -> dict[str, Any]:
+    """Build or update the index of a tree; the engine's own report."""
+    from holdfast.search.library import build_index
+    from holdfast.search.repository import find_repository
+
+    return build_index(find_repository(tree), indexes, full=full)
+
+
+def index_bytes(indexes: Path) -> int:
+    """How much room everything below a folder takes."""
+    return sum(path.stat().st_size for path in indexes.rglob("*") if path.is_file())
+
+
+class Ours:
+    """An open index; questions that it refuses are counted and have no hits."""
+
+    def __init__(self, tree: Path, indexes: Path) -> None:
+        from holdfast.search.library import open_index
+        from holdfast.search.repository import find_repository
+
+        self.index = open_index(find_repository(tree), indexes)
+        self.refused: list[str] = []
+
+    def close(self) -> None:
+        """Let go of the index."""
+        self.index.close()
+
+    def ask(self, query: str, **arguments: Any) -> dict[str, Any]:
+        """One request for ten pieces of code, with filters if wanted."""
+        from holdfast.search.request import SearchRequest
+
+        wanted = {"query": query, "mode": "code", "top": 10, **arguments}
+        return self.index.search(SearchRequest.from_arguments(wanted))
+
+    def search(self, query: str) -> list[Hit]:
+        """The first ten hits of a plain query, passed as it is."""
+        try:
+            found = self.ask(query)["code"]
+        except ToolError as error:
+            self.refused.append(f"{query!r}: {error}")
+            return []
+        return [Hit(hit["file"], hit["startLine"], hit["endLine"]) for hit in found]
+
+
+def main() -> int:
+    """Build once, from nothing."""
+    tree, indexes = Path(sys.argv[1]), Path(sys.argv[2])
+    with contextlib.suppress(FileNotFoundError):
+        shutil.rmtree(indexes)
+    print(json.dumps(build(tree, indexes)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

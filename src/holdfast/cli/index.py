@@ -1,0 +1,204 @@
+"""`holdfast index`: make the index that searches use, look at it, keep it small."""
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import click
+
+from holdfast.cli.groups import CommandGroup
+from holdfast.cli.indexing import (
+    INTERRUPTED,
+    locate,
+    repository_options,
+    say,
+    stop_on_interrupt,
+    told_plainly,
+)
+
+__all__ = ["command"]
+
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")
+_QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+
+
+class _IndexGroup(CommandGroup):
+    """A group that lists its commands in the order in which a person needs them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(self.commands)
+
+
+@click.group(name="index", cls=_IndexGroup)
+def command() -> None:
+    """Build and look after the index of a repository; `holdfast search` also does it by itself.
+
+    An index lives in the cache directory, never inside of the repository. A build that fails or is stopped
+    leaves the index from before in use.
+
+    \b
+    Examples:
+      holdfast index build
+      holdfast index status --skipped
+      holdfast index watch --repo ~/src/project
+      holdfast index gc --dry-run
+    """
+
+
+@command.command(name="build")
+@click.option("--full", is_flag=True, help="Build it anew, even where only some files changed.")
+@_JSON
+@_QUIET
+@repository_options
+def build(repo: str | None, full: bool, as_json: bool, quiet: bool, **options: Any) -> int:
+    """Build the index, or bring it up to date.
+
+    \b
+    Examples:
+      holdfast index build
+      holdfast index build --full --repo ~/src/project
+    """
+    from holdfast.cli.index_text import describe_build
+    from holdfast.cli.progress_bar import ProgressBar
+    from holdfast.search.library import build_index
+
+    repository, cache = _located(repo, options)
+    is_quiet = quiet or (as_json and not sys.stderr.isatty())
+    try:
+        with told_plainly(), stop_on_interrupt() as stop, ProgressBar(is_quiet=is_quiet) as progress:
+            report = build_index(repository, cache, full=full, progress=progress, stop=stop)
+    except KeyboardInterrupt:
+        say("stopped; the index is as it was before")
+        return INTERRUPTED
+    return _print(report, as_json, lambda: [describe_build(report)])
+
+
+@command.command(name="status")
+@click.option("--skipped", is_flag=True, help="List every file that is left out, and why.")
+@_JSON
+@repository_options
+def status(repo: str | None, skipped: bool, as_json: bool, **options: Any) -> int:
+    """Show how fresh the index is, what is in it and what is left out.
+
+    \b
+    Examples:
+      holdfast index status
+      holdfast index status --skipped
+      holdfast index status --json
+    """
+    from holdfast.cli.index_text import describe_status
+    from holdfast.search.library import open_index
+
+    repository, cache = _located(repo, options)
+    with told_plainly(), open_index(repository, cache) as index:
+        report = index.status()
+    if not skipped:
+        report = {key: value for key, value in report.items() if key != "skippedFiles"}  # may be thousands
+    return _print(report, as_json, lambda: describe_status(report, skipped=skipped))
+
+
+@command.command(name="watch")
+@_JSON
+@repository_options
+def watch(repo: str | None, as_json: bool, **options: Any) -> int:
+    """Keep the index up to date as files change, until interrupted.
+
+    \b
+    Examples:
+      holdfast index watch
+      holdfast index watch --json
+    """
+    from holdfast.cli.index_text import describe_build
+    from holdfast.search.library import watch_index
+
+    def tell(report: dict[str, Any]) -> None:
+        _print(report, as_json, lambda: [describe_build(report)])
+        sys.stdout.flush()
+
+    repository, cache = _located(repo, options)
+    say(f"watching {repository.root}; Ctrl-C ends it")
+    try:
+        with told_plainly(), stop_on_interrupt() as stop:
+            watch_index(repository, cache, on_report=tell, stop=stop)
+    except KeyboardInterrupt:
+        pass  # that is how it ends
+    return INTERRUPTED
+
+
+@command.command(name="compact")
+@_JSON
+@repository_options
+def compact(repo: str | None, as_json: bool, **options: Any) -> int:
+    """Rewrite the index without what updates left behind.
+
+    \b
+    Example:
+      holdfast index compact
+    """
+    from holdfast.cli.index_text import describe_compaction
+    from holdfast.search.library import compact_index
+
+    repository, cache = _located(repo, options)
+    with told_plainly():
+        report = compact_index(repository, cache)
+    return _print(report, as_json, lambda: [describe_compaction(report)])
+
+
+@command.command(name="gc")
+@click.option("-n", "--dry-run", is_flag=True, help="Only tell what would be removed.")
+@_JSON
+@repository_options
+def gc(repo: str | None, dry_run: bool, as_json: bool, **options: Any) -> int:
+    """Remove what no search can use any more.
+
+    That is builds that were replaced or never finished, unless somebody still reads them.
+
+    It cleans the whole cache directory; with --repo, only the index of that repository.
+
+    \b
+    Examples:
+      holdfast index gc --dry-run
+      holdfast index gc --repo ~/src/project
+    """
+    from holdfast.cli.index_text import describe_garbage
+    from holdfast.search.library import collect_garbage
+    from holdfast.settings import load_configuration
+
+    with told_plainly():
+        if repo is None:
+            repository, cache = None, load_configuration(options).settings.cache_path()
+        else:
+            repository, cache = locate(repo, options)
+        report = collect_garbage(cache, repository, dry_run=dry_run)
+    return _print(report, as_json, lambda: describe_garbage(report))
+
+
+@command.command(name="path")
+@_JSON
+@repository_options
+def path(repo: str | None, as_json: bool, **options: Any) -> int:
+    """Print the directory of the index, whether or not it is there yet.
+
+    \b
+    Example:
+      du -sh "$(holdfast index path)"
+    """
+    from holdfast.search.library import index_path
+
+    repository, cache = _located(repo, options)
+    place = index_path(repository, cache)
+    report = {"path": str(place), "exists": place.exists()}
+    return _print(report, as_json, lambda: [str(place)])
+
+
+def _located(repo: str | None, options: dict[str, Any]) -> Any:
+    with told_plainly():
+        return locate(repo, options)
+
+
+def _print(report: dict[str, Any], as_json: bool, describe: Callable[[], Iterable[str]]) -> int:
+    from holdfast.wire.codec import encode
+
+    for line in [encode(report).decode()] if as_json else describe():
+        sys.stdout.write(line + "\n")
+    return 0

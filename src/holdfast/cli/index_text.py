@@ -1,0 +1,147 @@
+"""What is known about an index, as a person reads it; a fact that a report leaves out is not shown."""
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from holdfast.cli.progress_bar import length_of_time
+from holdfast.present.bounds import clean_line
+
+__all__ = ["describe_build", "describe_compaction", "describe_garbage", "describe_status", "size_of"]
+
+Report = Mapping[str, Any]
+
+_UNITS = ("kB", "MB", "GB", "TB")
+_CHANGES = ("added", "changed", "removed")
+
+
+def size_of(count: float) -> str:
+    """A number of bytes as a person says it: `12.3 MB`."""
+    if count < 1000:
+        return f"{count:.0f} bytes"
+    for unit in _UNITS:
+        count /= 1000
+        if count < 999.95 or unit == _UNITS[-1]:
+            break
+    return f"{count:,.1f} {unit}"
+
+
+def describe_build(report: Report) -> str:
+    """One line of figures: what was done, how much there is, how long it took, what was left out."""
+    action = str(report.get("action", "built"))
+    words = [f"{report[name]:,} {name}" for name in _CHANGES if report.get(name)]
+    if action == "unchanged":
+        begin = "nothing changed"
+    elif action == "updated" and words:
+        begin = f"updated ({', '.join(words)})"
+    else:
+        begin = action
+    facts = [_count(report, "files"), _count(report, "chunks"), _size(report)]
+    if report.get("seconds") is not None:
+        facts.append(f"in {length_of_time(report['seconds'])}")
+    line = f"{begin}: {_joined(*facts)}"
+    skipped = _by_count(report.get("skipped"))
+    return clean_line(f"{line}; skipped {skipped}" if skipped else line)
+
+
+def _count(report: Report, name: str) -> str:
+    value = report.get(name)
+    return "" if value is None else f"{value:,} {name if value != 1 else name[:-1]}"
+
+
+def _size(report: Report, name: str = "bytes") -> str:
+    return "" if report.get(name) is None else size_of(report[name])
+
+
+def _by_count(counts: Any) -> str:
+    """`7: 5 binary, 2 too large`; empty where there is nothing to count."""
+    parts = _ranked(counts)
+    return f"{sum(counts.values()):,}: {parts}" if parts else ""
+
+
+def _ranked(counts: Any) -> str:
+    """`5 binary, 2 too large`, the most frequent first."""
+    if not isinstance(counts, Mapping):
+        return ""
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))
+    return _joined(*(f"{count:,} {name or 'other'}" for name, count in ranked if count))
+
+
+def describe_status(status: Report, *, skipped: bool = False, now: datetime | None = None) -> Iterator[str]:
+    """The state of an index, one fact per line; with `skipped`, also every file that it leaves out and why."""
+    for title, text in _facts(status, now or datetime.now(UTC)):
+        if text:
+            yield clean_line(f"{title:<12} {text}")
+    for item in status.get("skippedFiles") or () if skipped else ():
+        detail = f" ({item['detail']})" if item.get("detail") else ""
+        yield clean_line(f"  {item['path']}: {item['reason']}{detail}")
+    for item in status.get("remarks") or () if skipped else ():
+        yield clean_line(f"  {item['path']}: indexed, with {item['remark']}")
+
+
+def _facts(status: Report, now: datetime) -> Iterator[tuple[str, str]]:
+    yield "repository", str(status.get("repository") or "")
+    yield "index", str(status.get("path") or "")
+    yield "built", _built(status.get("builtAt"), now)
+    yield "commit", _commit(status)
+    yield "changed", _freshness(status.get("changedFiles"))
+    yield "files", _joined(_count(status, "files"), _count(status, "lines"), _size(status, "sourceBytes"))
+    yield "languages", _ranked(status.get("languages"))
+    yield "chunks", _by_count(status.get("chunks"))
+    yield "size", _size(status)
+    yield "skipped", _by_count(status.get("skipped"))
+    yield "remarks", _some_files(status.get("remarks"))
+
+
+def _commit(status: Report) -> str:
+    commit, head = (str(status.get(name) or "") for name in ("commit", "headCommit"))
+    branch = f"branch {status['branch']}" if status.get("branch") else ""
+    moved = f"now at {head[:12]}" if head and head != commit else ""
+    return _joined(commit[:12], branch, moved)
+
+
+def _some_files(remarks: Any) -> str:
+    files = len({item["path"] for item in remarks or ()})
+    return f"about {files:,} file{'s' if files > 1 else ''}; --skipped lists them" if files else ""
+
+
+def _joined(*parts: str) -> str:
+    return ", ".join(part for part in parts if part)
+
+
+def _built(stamp: Any, now: datetime) -> str:
+    try:
+        moment = datetime.fromisoformat(str(stamp))
+    except ValueError:
+        return str(stamp or "")
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return f"{length_of_time((now - moment).total_seconds())} ago ({stamp})"
+
+
+def _freshness(changed: Any) -> str:
+    if changed is None:
+        return ""
+    if not changed:
+        return "no file since then"
+    return f"{changed:,} file{'s' if changed > 1 else ''} since then; holdfast index build brings it up to date"
+
+
+def describe_compaction(report: Report) -> str:
+    """One line: the size before and after."""
+    before, after = report.get("bytesBefore"), report.get("bytes")
+    if before is None or after is None:
+        return "compacted"
+    return f"compacted: {size_of(before)} before, {size_of(after)} now"
+
+
+def describe_garbage(report: Report) -> Iterator[str]:
+    """What was removed, or would be, one line each, and the sum."""
+    verb = "would remove" if report.get("dryRun") else "removed"
+    removed = report.get("removed") or []
+    for item in removed:
+        reason = f"  {item['reason']}" if item.get("reason") else ""
+        yield clean_line(f"{verb} {item.get('path', '')}  {size_of(item.get('bytes') or 0)}{reason}")
+    total = sum(item.get("bytes") or 0 for item in removed)
+    yield f"{verb} {len(removed):,}, {size_of(total)}" if removed else "nothing to remove"
+    for path in report.get("busy") or ():
+        yield clean_line(f"left alone, because it is being written: {path}")

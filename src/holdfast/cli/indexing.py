@@ -1,0 +1,97 @@
+"""What `search` and `index` share: which repository, how an interrupt stops the work, how a refusal is told."""
+
+import contextlib
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from holdfast.cli.options import setting_options
+from holdfast.errors import ToolError, UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from holdfast.search.repository import Repository
+
+__all__ = ["INTERRUPTED", "locate", "repository_options", "say", "stop_on_interrupt", "told_plainly"]
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+INTERRUPTED = 130
+_SOON = 0.8  # seconds that the work has to notice an interrupt before it is torn out of whatever it does
+
+
+def repository_options(function: Decorated) -> Decorated:
+    """The options `--repo` and `--cache-dir`."""
+    words = "A directory of the repository. [default: the one around the working directory]"
+    return click.option("--repo", metavar="DIR", help=words)(setting_options("cache_dir")(function))
+
+
+def locate(repo: str | None, options: Mapping[str, Any]) -> "tuple[Repository, Path]":
+    """The repository that is meant, and the directory that indexes are kept in."""
+    from holdfast.search.repository import find_repository
+    from holdfast.settings import load_configuration
+
+    cache = load_configuration({"cache_dir": options.get("cache_dir")}).settings.cache_path()
+    return find_repository(repo), cache
+
+
+@contextlib.contextmanager
+def stop_on_interrupt() -> Iterator[Callable[[], bool]]:
+    """Inside, Ctrl-C makes the given function true; work that does not notice is interrupted, as is a second one.
+
+    Work that asks between two steps ends tidily. A step that takes long (a huge directory, a slow disk) must not
+    make a person wait: nothing that was there before depends on a tidy end.
+    """
+    asked = False
+
+    def ask(number: int, frame: object) -> None:  # noqa: ARG001
+        nonlocal asked
+        if asked or not hasattr(signal, "setitimer"):  # without a timer the first interrupt is final
+            raise KeyboardInterrupt
+        asked = True
+        signal.signal(signal.SIGALRM, ask)
+        signal.setitimer(signal.ITIMER_REAL, _SOON)
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield lambda: asked
+    finally:
+        if asked:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def told_plainly() -> Iterator[None]:
+    """Turn what a search or an index refuses into the words of the command line."""
+    try:
+        yield
+    except ToolError as error:
+        if error.code == "CANCELLED":
+            raise KeyboardInterrupt from error
+        remedy = "holdfast search --help" if "violations" in error.details else error.hint or ""
+        raise UsageError(_words(error), remedy=remedy) from error
+
+
+def _words(error: ToolError) -> str:
+    from holdfast.search.request_fields import FIELD_OF
+
+    told = []
+    for item in error.details.get("violations") or ():
+        name = str(item["instancePath"]).strip("/").split("/")[0]
+        field = FIELD_OF.get(name)
+        flag = field.flags[-1 if field.name == "top" else 0] if field and field.flags else name.upper()
+        told.append(f"{flag}: {item['message']}" if name else str(item["message"]))
+    return "; ".join(told) or error.message
+
+
+def say(text: str) -> None:
+    """One line to the person, in order with what is on stdout."""
+    from holdfast.present.bounds import clean_line
+
+    sys.stdout.flush()
+    print(clean_line(text), file=sys.stderr)

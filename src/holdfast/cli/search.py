@@ -1,0 +1,175 @@
+"""`holdfast search`: find code, prose and records by words and by what the code means.
+
+The options come from the table of arguments, so that a command can ask exactly what a program can.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.cli.indexing import INTERRUPTED, locate, say, stop_on_interrupt, told_plainly
+from holdfast.cli.options import setting_options
+from holdfast.errors import UsageError
+from holdfast.search.request_fields import FIELDS, GROUPS, OUTPUT, WHERE, Field, split_list
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from holdfast.search.library import SearchIndex
+    from holdfast.search.repository import Repository
+
+__all__ = ["command"]
+
+FORMATS = ("text", "vimgrep", "json")
+_VALUES: dict[str, Any] = {"integer": click.INT, "number": click.FLOAT}
+_EXAMPLE = 'holdfast search -- "-draft retry"'
+
+
+class _SearchCommand(click.Command):
+    """A command whose help is in groups, and that explains words which look like options."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if error.possibilities:
+                raise
+            message = f"there is no option {error.option_name}"
+            raise UsageError(message, remedy=f"{_EXAMPLE} (behind --, words may begin with -)") from error
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {group: [] for group in GROUPS}
+        for parameter in self.get_params(ctx):
+            record = None if isinstance(parameter, click.Argument) else parameter.get_help_record(ctx)
+            if record is not None:
+                groups[_GROUP_OF.get(parameter.name or "", OUTPUT)].append(record)
+        for group, records in groups.items():
+            with formatter.section(group):
+                formatter.write_dl(records)
+
+
+_GROUP_OF = {field.attribute: field.group for field in FIELDS} | {"cache_dir": WHERE, "no_build": WHERE}
+
+
+def _options() -> Iterator[click.Parameter]:
+    """An option per argument; `output` is chosen by the form of what is printed."""
+    yield click.Argument(["words"], nargs=-1, metavar="QUERY...")
+    for field in FIELDS:
+        if field.flags and field.name != "output":
+            yield _option(field)
+
+
+def _option(field: Field) -> click.Option:
+    if field.kind == "flag":
+        return click.Option(["/".join(field.flags), field.attribute], default=None, help=field.help)
+    kind = click.Choice(field.choices) if field.choices else _VALUES.get(field.kind, click.STRING)
+    notes = "" if field.default is None else f" [default: {field.default}]"
+    return click.Option(
+        [*field.flags, field.attribute],
+        type=kind,
+        multiple=field.kind in {"texts", "conditions"},
+        metavar=field.placeholder or None,
+        help=field.help + notes,
+    )
+
+
+@click.command(name="search", cls=_SearchCommand, params=list(_options()))
+@click.option("--compact", is_flag=True, help="One line per result; with --json, only the most important fields.")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole answer as one line of JSON.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), help="Of the output; vimgrep: file:line:column:text."
+)
+@click.option("--no-color", is_flag=True, help="No colours on a terminal. [env: NO_COLOR]")
+@click.option("-q", "--quiet", is_flag=True, help="No progress and no notes on stderr.")
+@click.option(
+    "--no-build", is_flag=True, help="Search the index as it is: do not build it or bring it up to date."
+)
+@setting_options("cache_dir")
+def command(words: tuple[str, ...], form: str | None, as_json: bool, compact: bool, **options: Any) -> int:
+    """Find code, prose and records by words and by what the code means.
+
+    QUERY is words, a "phrase", AND, OR, NOT, parentheses, field:value or /regex/. The first search of a
+    repository builds its index; later ones bring it up to date first. All conditions must hold at once. A list is
+    written a,b or by giving the option again.
+
+    The exit code is 0 when something was found, 1 when nothing was, 2 for an error.
+
+    \b
+    Examples:
+      holdfast search "where is the retry budget enforced"
+      holdfast search -n 20 --lang python --calls subprocess.run --path src/ shell
+      holdfast search --json --compact timeout | jq -r '.code[].file'
+      vim -q <(holdfast search --format vimgrep deadline)
+    """
+    from holdfast.search.request import SearchRequest
+
+    form = _form(form, as_json=as_json)
+    with told_plainly():
+        output = "full" if form == "json" and not compact else "compact"
+        request = SearchRequest.from_arguments({**_arguments(words, options), "output": output})
+        repository, cache = locate(request.repo_path, options)
+        try:
+            index = _open(repository, cache, options, form)
+        except KeyboardInterrupt:
+            say("stopped; the index is as it was before")
+            return INTERRUPTED
+        with index:
+            payload = index.search(request)
+    _print(payload, form, str(repository.root), options, compact=compact)
+    from holdfast.cli.search_text import count_hits, remarks
+
+    if not options["quiet"] and form != "json":
+        for line in remarks(payload, request.top):
+            say(line)
+    return 0 if count_hits(payload) else 1
+
+
+def _form(form: str | None, *, as_json: bool) -> str:
+    if as_json and form not in {None, "json"}:
+        raise UsageError(f"--json and --format {form} exclude each other", remedy="give one of them")
+    return "json" if as_json else form or "text"
+
+
+def _arguments(words: tuple[str, ...], options: dict[str, Any]) -> dict[str, Any]:
+    """The JSON arguments that say what the command line says."""
+    if not words:
+        raise UsageError("what to search for? QUERY is missing", remedy='holdfast search "retry budget"')
+    arguments: dict[str, Any] = {"query": " ".join(words)}
+    for field in FIELDS:
+        value = options.get(field.attribute)
+        if value not in (None, ()):
+            arguments[field.name] = _entries(value) if field.kind == "texts" else value
+    return arguments
+
+
+def _entries(values: Iterable[str]) -> list[str]:
+    """The entries of an option that may be given often; an empty one stays, to be refused."""
+    return [entry for value in values for entry in split_list(value) or [value.strip(",")]]
+
+
+def _open(repository: "Repository", cache: "Path", options: dict[str, Any], form: str) -> "SearchIndex":
+    from holdfast.search.library import ensure_index, open_index
+
+    if options["no_build"]:
+        return open_index(repository, cache)
+    from holdfast.cli.progress_bar import ProgressBar
+
+    quiet = options["quiet"] or (form == "json" and not sys.stderr.isatty())
+    with stop_on_interrupt() as stop, ProgressBar(is_quiet=quiet) as progress, told_plainly():
+        return ensure_index(repository, cache, progress=progress, stop=stop)
+
+
+def _print(payload: dict[str, Any], form: str, root: str, options: dict[str, Any], *, compact: bool) -> None:
+    from holdfast.cli.search_text import describe_hits, look_for, one_line_each, vimgrep
+
+    if form == "json":
+        from holdfast.wire.codec import encode
+
+        sys.stdout.write(encode(payload).decode() + "\n")
+        return
+    look = look_for(sys.stdout, root, colour=not options["no_color"])
+    describe = vimgrep if form == "vimgrep" else one_line_each if compact else describe_hits
+    for line in describe(payload, look):
+        sys.stdout.write(line + "\n")

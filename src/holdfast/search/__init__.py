@@ -1,0 +1,1 @@
+"""Code search: discover -> extract -> index; query -> plan -> match -> rank -> shape."""

@@ -1,0 +1,93 @@
+"""A full build: a new index beside the old one, and the switch to it as the last step.
+
+Killed, stopped or failed anywhere before that step, it leaves the old index serving, and a directory that the next
+writer removes.
+"""
+
+import os
+import shutil
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from holdfast.search.discover import Discovery, FoundFile, discover
+from holdfast.search.history_reading import HistoryReading
+from holdfast.search.home import FORMAT, Build, IndexHome
+from holdfast.search.index_writer import IndexWriter, Ingested, Progress, Stop, check_stop
+from holdfast.search.pool import ParsePool
+from holdfast.search.prepare import FileToPrepare
+from holdfast.search.repository import Repository, head
+from holdfast.search.stages import Stages
+
+__all__ = ["full_build", "parser_pool", "report", "tasks_for"]
+
+
+def full_build(repository: Repository, home: IndexHome, *, progress: Progress, stop: Stop) -> dict[str, Any]:
+    """Build the index of a repository from nothing and make it the current one. Needs the writer's lock."""
+    stages = Stages()
+    home.prune()
+    build = home.new_build()
+    try:
+        with HistoryReading(repository, None) as history, IndexWriter(build, fresh=True) as writer:
+            checked_at, (commit, branch) = time.time(), head(repository)
+            with stages.measure("discover"):
+                progress("discover", 0, None, "looking for files")
+                discovery = discover(repository)
+                check_stop(stop)
+            with stages.measure("write"), parser_pool(len(discovery.files)) as pool:
+                done = writer.ingest(tasks_for(repository, discovery.files), pool, progress, stop)
+            progress("finish", 0, None, "reading the history")
+            facts = {"build": build.name, "format": FORMAT, "commit": commit, "branch": branch}
+            facts["checked_at"] = checked_at
+            writer.note(discovery, done.failures, history.result(), facts)
+            check_stop(stop)
+            progress("finish", 0, None, "writing the term index")
+            with stages.measure("commit"):
+                writer.commit()
+        home.promote(build, repository.root)
+    except BaseException:
+        shutil.rmtree(build.directory, ignore_errors=True)
+        raise
+    home.prune()
+    stages.add_all(done.costs)
+    return report("built", discovery, done, stages, build, 1)
+
+
+def tasks_for(
+    repository: Repository, files: Iterable[FoundFile], known: dict[str, bytes] | None = None
+) -> list[FileToPrepare]:
+    """What the parsers are told: the largest files first, so that none of them is left to the end."""
+    rules = repository.root / "holdfast-risk.toml"
+    own_rules = str(rules) if rules.is_file() else None
+    digests = known or {}
+    return [
+        FileToPrepare(str(repository.root), f.path, f.mode, f.language, digests.get(f.path), own_rules)
+        for f in sorted(files, key=lambda file: (-file.size, file.path))
+    ]
+
+
+def parser_pool(files: int) -> ParsePool:
+    """Parser processes for this many files."""
+    workers = max(1, min(os.cpu_count() or 1, 8, (files + 7) // 8))
+    return ParsePool(workers, "holdfast.search.prepare:prepare")
+
+
+def report(
+    action: str, discovery: Discovery, done: Ingested, stages: Stages, build: Build, generation: int
+) -> dict[str, Any]:
+    """What was done, for people and programs."""
+    reasons: dict[str, int] = {}
+    for reason in [skip.reason for skip in discovery.skipped] + [f.reason for f in done.failures.values()]:
+        reasons[reason] = reasons.get(reason, 0) + 1
+    return {
+        "action": action,
+        "files": len(discovery.files) - len(done.failures),
+        "chunks": done.chunks,
+        "sourceBytes": sum(file.size for file in discovery.files),
+        "skipped": dict(sorted(reasons.items())),
+        "seconds": round(time.monotonic() - stages.started, 3),
+        "stages": {stage: round(seconds, 3) for stage, seconds in stages.seconds.items()},
+        "bytes": build.size(),
+        "build": build.name,
+        "generation": generation,
+    }

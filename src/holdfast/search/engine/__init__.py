@@ -1,0 +1,1 @@
+"""Finding candidates: the small interface that every backend offers, and the tantivy one behind it."""

@@ -1,0 +1,224 @@
+"""The default backend: tantivy. Turns a plan into its query, and returns numbers of chunks.
+
+A searcher is a snapshot: what a writer commits meanwhile is seen by the next one. Filters are part of the query,
+so a page of results is never shortened afterwards.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from holdfast.search.engine.interface import (
+    All,
+    AtLeast,
+    Candidates,
+    Chunks,
+    Condition,
+    Either,
+    Facts,
+    Files,
+    NoneOf,
+    Phrase,
+    Sentence,
+    Word,
+)
+from holdfast.search.engine.tantivy_schema import PHRASE_FIELDS
+from holdfast.search.engine.tantivy_writer import generation_of
+from holdfast.search.engine.vocabulary import Vocabulary
+from holdfast.search.prepared import FACT_SEPARATOR, fact
+
+__all__ = ["TantivyEngine"]
+
+# How much a match in a field counts when candidates are chosen. The final order is made by `rank`.
+_BOOSTS = (("body", 1.0), ("name", 1.5), ("path", 0.8))
+_IDENTIFIER_BOOST = 1.5
+_MOST_FILES = 1_000_000
+
+
+class TantivyEngine:
+    """One term index, held at one generation."""
+
+    name = "tantivy"
+
+    def __init__(self, directory: Path) -> None:
+        import tantivy
+
+        self._index = tantivy.Index.open(str(directory))
+        self._index.config_reader(reload_policy="manual")
+        self._schema = self._index.schema
+        self._searcher: Any = None
+        self.generation = 0
+        self._vocabularies: dict[str, Vocabulary] = {}
+        self.reload()
+
+    def reload(self) -> int:
+        """Look at the newest commit; returns its generation."""
+        self._index.reload()
+        searcher = self._index.searcher()
+        generation = generation_of(searcher, self._schema)
+        if generation != self.generation:
+            self._vocabularies = {}
+        self._searcher, self.generation = searcher, generation
+        return generation
+
+    def candidates(self, mode: str, condition: Condition, limit: int) -> Candidates:
+        """Chunks of one mode that satisfy a condition, the likeliest first."""
+        query = self._must(self._silent(self._facts("mode", (mode,))), self._compile(condition))
+        result = self._searcher.search(query, limit)
+        numbers = self._searcher.fast_field_values("chunk", [address for _, address in result.hits])
+        # Equal scores come in the order of the segments, which differs from build to build: numbers settle it.
+        scored = sorted(
+            (-round(score, 5), number) for (score, _), number in zip(result.hits, numbers, strict=True)
+        )
+        return Candidates([number for _, number in scored], result.count)
+
+    def document_frequency(self, word: str, *, identifier: bool) -> int:
+        """In how many chunks a sub-word or a whole identifier stands."""
+        return int(self._searcher.doc_freq("identifiers" if identifier else "body", word))
+
+    def document_count(self) -> int:
+        """How many chunks there are, with a document for each file on top."""
+        return int(self._searcher.num_docs)
+
+    def vocabulary(self, fact: str) -> Vocabulary:
+        """Every value that a fact has somewhere."""
+        if fact not in self._vocabularies:
+            prefix = fact + FACT_SEPARATOR
+            found = self._searcher.terms_with_prefix("facts", prefix)
+            self._vocabularies[fact] = Vocabulary(term[len(prefix) :] for term, _ in found)
+        return self._vocabularies[fact]
+
+    def files_with_fact(self, name: str, values: Sequence[str]) -> frozenset[int]:
+        """Files with at least one of these values of a fact about files, such as `imports`."""
+        return self._files(self._facts(name, values)) if values else frozenset()
+
+    def files_with_grams(self, alternatives: Sequence[frozenset[str]]) -> frozenset[int]:
+        """Files that contain all the trigrams of at least one alternative."""
+        choices = [self._all([self._term("grams", gram) for gram in sorted(grams)]) for grams in alternatives]
+        return self._files(self._any(choices) if choices else self._all([]))
+
+    def _files(self, query: Any) -> frozenset[int]:
+        import tantivy
+
+        silent = tantivy.Query.const_score_query(self._must(self._facts("mode", ("file",)), query), 1.0)
+        hits = self._searcher.search(silent, _MOST_FILES, count=False).hits
+        return frozenset(self._searcher.fast_field_values("file", [address for _, address in hits]))
+
+    # From a plan to a query.
+
+    def _compile(self, condition: Condition) -> Any:  # noqa: C901 - one line for each kind of condition
+        match condition:
+            case Word():
+                return self._word(condition)
+            case Phrase(parts):
+                return self._phrase(parts)
+            case Facts(name, values):
+                return self._silent(self._facts(name, values))
+            case AtLeast(count, least):
+                return self._silent(self._at_least(count, least))
+            case Files(numbers):
+                return self._silent(self._numbers("file", numbers))
+            case Chunks(numbers):
+                return self._silent(self._numbers("chunk", numbers))
+            case All(conditions):
+                return self._all([self._compile(one) for one in conditions])
+            case Either(conditions):
+                return self._any([self._compile(one) for one in conditions])
+            case Sentence(required, words):
+                return self._sentence(
+                    [self._compile(one) for one in required], [self._compile(one) for one in words]
+                )
+            case NoneOf(inner):
+                return self._none(self._compile(inner))
+
+    def _sentence(self, required: list[Any], words: list[Any]) -> Any:
+        import tantivy
+
+        if not required or not words:
+            return self._all(required) if required else self._any(words)
+        must = [(tantivy.Occur.Must, query) for query in required]
+        return tantivy.Query.boolean_query(must + [(tantivy.Occur.Should, query) for query in words])
+
+    def _word(self, word: Word) -> Any:
+        whole = (
+            [self._boosted(self._term("identifiers", word.identifier), _IDENTIFIER_BOOST)]
+            if word.identifier
+            else []
+        )
+        parts = [
+            self._any([self._boosted(self._term(field, part), boost) for field, boost in _BOOSTS])
+            for part in word.parts
+        ]
+        return self._any([*whole, self._all(parts)]) if parts else self._any(whole)
+
+    def _phrase(self, parts: tuple[str, ...]) -> Any:
+        import tantivy
+
+        if len(parts) == 1:
+            return self._any([self._term(field, parts[0]) for field in PHRASE_FIELDS])
+        return self._any([tantivy.Query.phrase_query(self._schema, field, list(parts)) for field in PHRASE_FIELDS])
+
+    def _facts(self, name: str, values: Sequence[str]) -> Any:
+        import tantivy
+
+        if len(values) == 1:
+            return tantivy.Query.term_query(self._schema, "facts", fact(name, values[0]), "basic")
+        terms = [fact(name, value) for value in values]
+        return tantivy.Query.term_set_query(self._schema, "facts", terms)
+
+    def _at_least(self, count: str, least: int) -> Any:
+        import tantivy
+
+        return tantivy.Query.range_query(self._schema, count, tantivy.FieldType.Unsigned, lower_bound=least)
+
+    def _numbers(self, field: str, numbers: frozenset[int]) -> Any:
+        import tantivy
+
+        return tantivy.Query.term_set_query(self._schema, field, sorted(numbers))
+
+    def _term(self, field: str, word: str) -> Any:
+        import tantivy
+
+        option = "position" if field in PHRASE_FIELDS else "freq"
+        return tantivy.Query.term_query(self._schema, field, word, option)
+
+    @staticmethod
+    def _boosted(query: Any, boost: float) -> Any:
+        import tantivy
+
+        return query if boost == 1.0 else tantivy.Query.boost_query(query, boost)
+
+    @staticmethod
+    def _silent(query: Any) -> Any:
+        """A filter: it decides, and adds nothing to the score."""
+        import tantivy
+
+        return tantivy.Query.const_score_query(query, 0.0)
+
+    @staticmethod
+    def _must(*queries: Any) -> Any:
+        import tantivy
+
+        return tantivy.Query.boolean_query([(tantivy.Occur.Must, query) for query in queries])
+
+    def _all(self, queries: list[Any]) -> Any:
+        import tantivy
+
+        return self._must(*queries) if queries else tantivy.Query.all_query()
+
+    @staticmethod
+    def _any(queries: list[Any]) -> Any:
+        import tantivy
+
+        if not queries:
+            return tantivy.Query.empty_query()
+        if len(queries) == 1:
+            return queries[0]
+        return tantivy.Query.boolean_query([(tantivy.Occur.Should, query) for query in queries])
+
+    @staticmethod
+    def _none(query: Any) -> Any:
+        import tantivy
+
+        everything = tantivy.Query.const_score_query(tantivy.Query.all_query(), 0.0)
+        return tantivy.Query.boolean_query([(tantivy.Occur.Must, everything), (tantivy.Occur.MustNot, query)])

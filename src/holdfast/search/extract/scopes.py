@@ -1,0 +1,178 @@
+"""Definitions: which there are, how they nest, and which of them owns a byte of the file.
+
+Every function, class or other definition is a scope, and so is each stretch of code between them. What happens
+inside of a file belongs to the innermost scope around it.
+"""
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field
+
+from holdfast.search.extract.grammar import Captures, Span
+from holdfast.search.extract.page import Page
+
+__all__ = ["CONTAINERS", "Owners", "Scope", "find_definitions"]
+
+# Definitions whose functions are methods, and whose text leaves out the bodies of what they contain.
+CONTAINERS = frozenset({"class", "interface", "struct", "enum", "type", "trait", "impl", "object", "namespace"})
+
+# Of two kinds of the same definition the other one says more.
+_GENERAL = ("type", "variable")
+
+# Definitions nested deeper than this belong to the text of the one around them; nobody searches for them, and
+# thousands of levels would cost quadratic time in everything that follows.
+MAX_DEPTH = 24
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """A definition or a stretch of module code, while its facts are being collected."""
+
+    kind: str
+    start: int  # with decorators and the like
+    end: int
+    head: int = 0  # where the definition itself starts
+    tail: int = 0  # where it ends, before anything behind it was taken in
+    body: int = -1  # where its signature ends
+    parent: "Scope | None" = None
+    depth: int = 0
+    name: str = ""
+    plain_name: str = ""
+    doc: str = ""
+    children: list["Scope"] = field(default_factory=list)
+    facts: dict[str, list[str]] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    flags: set[str] = field(default_factory=set)
+    locals: set[str] = field(default_factory=set)
+    globals: set[str] = field(default_factory=set)
+    named: list[str] = field(default_factory=list)  # names that are called or written to: used, though not read
+    resolved: list[str] = field(default_factory=list)  # the same by their imports
+
+    def add(self, fact: str, text: str) -> None:
+        """Note one more value of a fact."""
+        found = self.facts.get(fact)
+        if found is None:
+            self.facts[fact] = [text]
+        else:
+            found.append(text)
+
+    def count(self, name: str) -> None:
+        """Note one more occurrence."""
+        self.counts[name] = self.counts.get(name, 0) + 1
+
+
+class Owners:
+    """Which scope owns which byte: the boundaries between scopes, and the innermost scope behind each of them."""
+
+    __slots__ = ("_scopes", "_starts")
+
+    def __init__(self, scopes: list[Scope]) -> None:
+        """Scopes are in order of their start, outer ones first, properly nested."""
+        self._starts: list[int] = [0]
+        self._scopes: list[Scope] = [Scope("", 0, 0)]
+        open_scopes: list[Scope] = []
+        for scope in scopes:
+            self._close(open_scopes, scope.start)
+            open_scopes.append(scope)
+            self._set(scope.start, scope)
+        self._close(open_scopes, None)
+
+    def _close(self, open_scopes: list[Scope], before: int | None) -> None:
+        while open_scopes and (before is None or open_scopes[-1].end <= before):
+            closed = open_scopes.pop()
+            self._set(closed.end, open_scopes[-1] if open_scopes else self._scopes[0])
+
+    def _set(self, start: int, scope: Scope) -> None:
+        self._starts.append(start)
+        self._scopes.append(scope)
+
+    def at(self, offset: int) -> Scope:
+        """The innermost scope around this byte; one that nobody sees where there is none."""
+        return self._scopes[bisect_right(self._starts, offset) - 1]
+
+    def stretches(self, end: int) -> list[tuple[int, int, Scope]]:
+        """The whole file in pieces that each belong to one scope."""
+        return list(zip(self._starts, [*self._starts[1:], end], self._scopes, strict=True))
+
+
+def find_definitions(captures: Captures, page: Page) -> list[Scope]:
+    """All definitions in order of their position, nested, named, with the places of their parts."""
+    found = _found(captures, page.source)
+    owners = Owners(found)
+    for start, end in captures.of("name"):
+        _name(owners.at(start), page.name(start, end))
+    scopes = _nested([scope for scope in found if scope.plain_name])
+    owners = Owners(scopes)
+    for start, _ in captures.of("body"):
+        scope = owners.at(start)
+        # A body may begin with a definition: it is not the body of that one.
+        while scope.parent is not None and scope.start >= start:
+            scope = scope.parent
+        if scope.body < 0:
+            scope.body = start
+    for start, end in captures.of("owner"):
+        scope = owners.at(start)
+        scope.name = f"{page.name(start, end)}.{scope.plain_name}"
+    for scope in scopes:
+        _finish(scope)
+    return scopes
+
+
+def _starts_with_wrappers(captures: Captures) -> dict[int, int]:
+    """For each wrapped node its start, and where its wrapper starts."""
+    outer = [start for start, _ in captures.of("wrapper")]
+    found = ((start, bisect_left(outer, start) - 1) for start, _ in captures.of("wrapped"))
+    return {start: outer[index] for start, index in found if index >= 0}
+
+
+def _found(captures: Captures, source: bytes) -> list[Scope]:
+    """One scope for each captured definition, without the white space that some grammars count to its end."""
+    wrappers = _starts_with_wrappers(captures)
+    found: dict[Span, Scope] = {}
+    kinds = [capture[4:] for capture in captures.spans if capture.startswith("def.")]
+    for kind in sorted(kinds, key=lambda kind: (kind in _GENERAL, kind)):
+        for head, last in captures.of(f"def.{kind}"):
+            start, end = head, last
+            while start in wrappers:
+                start = wrappers[start]
+            while end > head and source[end - 1] in b" \t\r\n":
+                end -= 1
+            found.setdefault((start, end), Scope(kind, start, end, head, end))
+    return sorted(found.values(), key=lambda scope: (scope.start, -scope.end))
+
+
+def _nested(scopes: list[Scope]) -> list[Scope]:
+    """The same scopes with their parents, without those that are nested too deeply."""
+    kept: list[Scope] = []
+    around: list[Scope] = []
+    for scope in scopes:
+        while around and around[-1].end <= scope.start:
+            around.pop()
+        if len(around) >= MAX_DEPTH:
+            continue
+        if around:
+            scope.parent = around[-1]
+            scope.end = min(scope.end, scope.parent.end)
+        scope.depth = len(around)
+        around.append(scope)
+        kept.append(scope)
+    return kept
+
+
+def _name(scope: Scope, name: str) -> None:
+    if not scope.plain_name:
+        scope.plain_name = scope.name = name
+    elif scope.kind == "variable" and scope.name != name:
+        scope.name = f"{scope.name}, {name}"
+
+
+def _finish(scope: Scope) -> None:
+    """Qualify the name and tell methods from functions; parents come first, so theirs are known."""
+    parent = scope.parent
+    if parent is not None:
+        scope.name = f"{parent.name}.{scope.name}"[:400]
+        parent.children.append(scope)
+        parent.locals.add(scope.plain_name)
+        if scope.kind == "function" and parent.kind in CONTAINERS:
+            scope.kind = "method"
+    if scope.body < 0:
+        scope.body = scope.end if scope.kind != "variable" else scope.head

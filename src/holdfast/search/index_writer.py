@@ -1,0 +1,144 @@
+"""Both stores of an index, written as one: files go in and out, and one commit makes them visible together.
+
+The store says first which generation is about to come, then the term index commits it, then the store makes it the
+current one. Whatever is killed in between, `settle` finds out at the next opening which side of the line it was.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self
+
+from holdfast.errors import ToolError
+from holdfast.search.discover import Discovery
+from holdfast.search.engine.tantivy_writer import TermWriter, committed_generation
+from holdfast.search.history import History, to_bytes
+from holdfast.search.home import Build
+from holdfast.search.pool import Failure, ParsePool
+from holdfast.search.prepare import FileToPrepare, Unchanged
+from holdfast.search.prepared import PreparedFile
+from holdfast.search.store.writer import StoreWriter
+
+__all__ = ["IndexWriter", "Ingested", "Progress", "Stop", "check_stop"]
+
+# (stage, done, total or None when it is not known, detail)
+Progress = Callable[[str, int, int | None, str], None]
+Stop = Callable[[], bool]
+
+_CHECKPOINT = 256  # files between two commits of a store that nobody reads yet
+
+
+@dataclass(slots=True)
+class Ingested:
+    """What became of the files."""
+
+    files: int = 0
+    chunks: int = 0
+    bytes: int = 0
+    unchanged: list[Unchanged] = field(default_factory=list)
+    failures: dict[str, Failure] = field(default_factory=dict)
+    costs: dict[str, float] = field(default_factory=dict)  # CPU seconds of the parser processes, by stage
+
+
+class IndexWriter:
+    """Writes one generation. Leaving the context without `commit` takes everything back."""
+
+    def __init__(self, build: Build, *, fresh: bool) -> None:
+        self._fresh = fresh
+        self.store = StoreWriter.create(build.store) if fresh else StoreWriter.open(build.store)
+        try:
+            if not fresh:
+                self.settled = self.store.settle(committed_generation(build.terms))
+            self._terms: TermWriter | None = TermWriter(build.terms, fresh=fresh)
+        except BaseException:
+            self.store.close()
+            raise
+        self.store.begin()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if self._terms is not None:
+                self._terms.abandon()
+                self.store.rollback()
+        finally:
+            self.store.close()
+
+    def ingest(self, tasks: list[FileToPrepare], pool: ParsePool, progress: Progress, stop: Stop) -> Ingested:
+        """Parse files and write them; the versions that they replace die. A bad file costs only itself."""
+        done = Ingested()
+        keyed: Iterable[tuple[str, FileToPrepare]] = ((task.path, task) for task in tasks)
+        for count, (path, outcome) in enumerate(pool.map(keyed), 1):
+            check_stop(stop)
+            if isinstance(outcome, Failure):
+                done.failures[path] = outcome
+                self.remove(path)
+            elif isinstance(outcome, Unchanged):
+                done.unchanged.append(outcome)
+            else:
+                self._add(outcome, done)
+            if self._fresh and count % _CHECKPOINT == 0:
+                self.store.checkpoint()
+            progress("index", count, len(tasks), path)
+        return done
+
+    def _add(self, file: PreparedFile, done: Ingested) -> None:
+        self.remove(file.path)
+        number, chunks = self.store.add(file)
+        self._open_terms.add(file, number, chunks)
+        done.files += 1
+        done.chunks += len(file.chunks)
+        done.bytes += file.size
+        for stage, seconds in file.costs.items():
+            done.costs[stage] = done.costs.get(stage, 0.0) + seconds
+
+    def remove(self, path: str) -> None:
+        """The present version of a file dies with this generation."""
+        for number in [] if self._fresh else self.store.bury(path):
+            self._open_terms.remove(number)
+
+    def note(
+        self, discovery: Discovery, failures: dict[str, Failure], history: History, facts: dict[str, Any]
+    ) -> None:
+        """What holds beside the files: what was skipped and why, directories, the history, facts of the index."""
+        times = {file.path: (file.size, file.mtime_ns) for file in discovery.files}
+        skipped: list[tuple[str, str, str, int, int]] = [
+            (skip.path, skip.reason, skip.detail, skip.size, skip.mtime_ns) for skip in discovery.skipped
+        ]
+        skipped += [(path, f.reason, f.detail, *times[path]) for path, f in failures.items()]
+        self.store.replace_skipped(skipped)
+        self.store.replace_directories(discovery.directories.items())
+        self.store.replace_history(
+            (path, one.last_author, one.last_modified, one.churn_added, one.churn_deleted, one.commits)
+            for path, one in history.files.items()
+        )
+        self.store.set_facts({**facts, "history": to_bytes(history)})
+
+    def commit(self) -> None:
+        """Make it all visible, in both stores, as one generation."""
+        self.store.prepare()
+        self._open_terms.commit(self.store.generation + 1)
+        self.store.publish()
+        self._open_terms.finish(wait=self._fresh)
+        self._terms = None
+
+    def commit_notes(self) -> None:
+        """Keep what was noted; no file changed, so there is no new generation."""
+        self._open_terms.abandon()
+        self._terms = None
+        self.store.commit_notes()
+
+    @property
+    def _open_terms(self) -> TermWriter:
+        assert self._terms is not None, "the writer has committed already"
+        return self._terms
+
+
+def check_stop(stop: Stop) -> None:
+    """End the work where the caller has asked for it."""
+    if stop():
+        raise ToolError("CANCELLED", "indexing was stopped; the old index is untouched")

@@ -1,0 +1,69 @@
+"""How near two words are in names: the same, an abbreviation, or a verb that programmers use for the same thing.
+
+People ask "return the configuration" where the code says `get_conf`. Only names are compared like this: they are
+short and chosen with care, so a near word there says something; in a body it would only add noise.
+"""
+
+from functools import lru_cache
+
+from holdfast.search.stems import stem
+
+__all__ = ["kinship"]
+
+_ABBREVIATION = 0.7
+_SAME_MEANING = 0.35
+_SHORTEST = 3  # letters that an abbreviation needs
+
+_MEANINGS = (
+    ("get", "return", "retrieve", "fetch", "obtain", "find", "lookup", "give", "yield"),
+    ("set", "assign", "store", "update", "put", "change"),
+    ("create", "make", "build", "construct", "generate", "new", "instantiate"),
+    ("delete", "remove", "drop", "clear", "erase", "discard"),
+    (
+        "is",
+        "has",
+        "can",
+        "check",
+        "test",
+        "verify",
+        "validate",
+        "ensure",
+        "assert",
+        "determine",
+        "whether",
+        "true",
+    ),
+    ("to", "as", "convert", "cast", "transform", "turn"),
+    ("compute", "calculate", "calc", "evaluate"),
+    ("add", "append", "insert", "push", "include", "register"),
+    ("show", "print", "display", "render", "format", "dump", "repr", "representation"),
+    ("run", "execute", "exec", "call", "invoke", "perform", "apply"),
+    ("parse", "decode", "read", "load", "deserialize"),
+    ("write", "save", "encode", "serialize", "emit"),
+    ("start", "begin", "open", "launch", "init", "initialize", "setup"),
+    ("stop", "close", "end", "finish", "terminate", "shutdown", "cancel"),
+    ("copy", "clone", "duplicate"),
+    ("count", "number", "num", "len", "length", "size"),
+    ("iter", "iterate", "iterator", "each", "all", "over"),
+    ("equal", "eq", "same", "compare"),
+)
+_GROUPS_OF: dict[str, set[int]] = {}
+for _number, _group in enumerate(_MEANINGS):
+    for _word in _group:
+        _GROUPS_OF.setdefault(stem(_word), set()).add(_number)
+
+
+@lru_cache(maxsize=1 << 15)
+def kinship(asked: str, named: str) -> float:
+    """How much a word of a name counts for a word of the query, both stemmed: 1 for the same, 0 for nothing."""
+    if asked == named:
+        return 1.0
+    short, long = (asked, named) if len(asked) < len(named) else (named, asked)
+    if len(short) >= _SHORTEST and long.startswith(short):
+        return _ABBREVIATION
+    if _GROUPS_OF.get(asked, _NOTHING) & _GROUPS_OF.get(named, _NOTHING):
+        return _SAME_MEANING
+    return 0.0
+
+
+_NOTHING: set[int] = set()

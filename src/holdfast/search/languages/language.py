@@ -1,0 +1,118 @@
+"""What the extractor has to know about one programming language: a grammar, one query and a few small rules.
+
+The query does the finding, in C; its captures have the fixed names listed here, and everything behind them is the
+same for all languages. Nothing here imports tree-sitter, because the filters of a request ask for `fields` too.
+
+Captures of definitions (attributed to the innermost definition around them; the first one counts):
+  @def.KIND        the whole definition; KIND becomes the chunk's kind (a function inside of a class: method); one
+                   without a @name of its own is none; of two kinds, `type` and `variable` give way to the other
+  @name            its name (several names of one `variable` are joined)
+  @owner           a type that it belongs to though it stands elsewhere (the receiver of a Go method)
+  @body            where the signature ends
+  @params          the parameters with their brackets; @result the declared return type
+  @base            one base class, interface or embedded type; @modifier one word such as static
+  @implied.public  shows that a definition is public without saying so (members of an interface)
+  @decorator       one decorator or annotation; @flag.async, @flag.generator anything that shows it
+  @wrapper         a node that belongs to the definition @wrapped in it (decorators, export); capture both
+Captures of what happens inside:
+  @call            what is called, if it is a name or a dotted name; @arguments any list of arguments
+  @call.object     what a method is called on, where @call can be the name of the method only
+  @assign.target   and behind it @assign.value: an assignment; `a, b.c` and `d[1]` are fine as targets
+  @typed.target    and behind it @typed.type: a variable with its declared type
+  @declared.type   and behind it @declared.name: the same where the type stands first
+  @update          the target of `+=` and the like; @bind targets of loops, with, catch; @delete what is deleted
+  @local           names that are bound without being written: parameters of lambdas, comprehensions
+  @global          names that are NOT local although they are assigned
+  @await, @throw   the callee or name that is awaited or thrown
+  @return, @return.value, @branch, @loop, @break, @continue, @boolean     counted
+  @import          a whole import statement; @export the name of something exported
+Captures of what is no name that is read:
+  @comment, @docstring, @opaque (contents of strings), @type (types), @label (names of keyword arguments)
+  @error           syntax errors
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from holdfast.search.model import COUNTS, FLAGS
+
+__all__ = [
+    "HASH_COMMENTS",
+    "SLASH_COMMENTS",
+    "Import",
+    "Language",
+    "Parameter",
+    "every_field",
+    "no_type",
+    "public_names",
+    "words",
+]
+
+# What is taken from the beginning and the end of each line of a comment.
+HASH_COMMENTS = re.compile(r"^[ \t]*#+[!:]?[ \t]?|[ \t\r]+$", re.MULTILINE)
+SLASH_COMMENTS = re.compile(r"^[ \t]*(?://+!?|/\*+!?|\*+/|\*+)[ \t]?|[ \t\r]*\**/?[ \t\r]*$", re.MULTILINE)
+
+# Fields that every language with definitions has, or that a later stage fills in for all of them.
+_ALWAYS = frozenset({"signature", "visibility", "doc", "imports", "exports"})
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a definition, with its type and its default as written, or empty."""
+
+    name: str
+    type: str = ""
+    default: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One imported module, and the names that the import binds: each with what it stands for in full."""
+
+    module: str
+    names: tuple[tuple[str, str], ...] = ()
+
+
+def every_field(*facts: str, flags: tuple[str, ...] = FLAGS) -> frozenset[str]:
+    """The fields of a language that has these facts, all counts and the flags given."""
+    risks = {"risk_tags", "risk_sources", "risk_sinks", "risk_sanitizers", "risk_categories", "risk_flows"}
+    return _ALWAYS | set(facts) | set(COUNTS) | set(flags) | (risks if "calls" in facts else set())
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text, as a set: keywords are easier to read without quotes."""
+    return frozenset(text.split())
+
+
+def public_names(_source: bytes, public: list[str]) -> list[str]:
+    """The rule of languages where everything public at the top level is exported."""
+    return public
+
+
+def no_type(_kind: str, _text: str, _callee: str) -> str:
+    """The rule of languages whose values give no types away."""
+    return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Language:
+    """One language: declarative, without state."""
+
+    id: str
+    grammar: str  # module:function that gives the grammar, imported at first use
+    query: str
+    fields: frozenset[str]
+    keywords: frozenset[str]  # words that look like names
+    visibility: Callable[[str, list[str]], str]  # (plain name, modifiers) -> public, ...
+    parameters: Callable[[str, str], list[Parameter]]  # (text, the same with its strings blanked) -> parameters
+    imports: Callable[[str], list[Import]]  # (one import statement) -> what it imports
+    exports: Callable[[bytes, list[str]], list[str]] = public_names  # (source, public top-level names) -> exported
+    infer: Callable[[str, str, str], str] = no_type  # (kind of node, text, callee if it is a call) -> type
+    mutators: frozenset[str] = field(default_factory=frozenset)  # methods that change what they are called on
+    throwers: frozenset[str] = field(default_factory=frozenset)  # functions whose call is a throw: panic
+    receivers: frozenset[str] = field(default_factory=frozenset)  # self: too common to be worth a fact by itself
+    misleading: re.Pattern[bytes] | None = None  # macros that the grammar would stumble over: not shown to it
+    restart: re.Pattern[bytes] | None = None  # where a definition surely begins, whatever is broken before it
+    comment_signs: re.Pattern[str] = SLASH_COMMENTS
+    doc_comments: bool = True  # the comment right above a definition documents it

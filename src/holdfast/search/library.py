@@ -1,0 +1,305 @@
+"""The search engine as a library: open an index and search it, build it, keep it fresh.
+
+repository = find_repository("path/to/project")
+with ensure_index(repository, cache_dir) as index:
+    payload = index.search(SearchRequest(query="where is the retry budget enforced"))
+"""
+
+import contextlib
+import threading
+import time
+from collections import OrderedDict
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from holdfast.errors import ToolError
+from holdfast.search.engine.tantivy_engine import TantivyEngine
+from holdfast.search.freshness import changed_files
+from holdfast.search.home import Build, IndexBusyError, IndexHome
+from holdfast.search.repository import Repository, head, index_home
+from holdfast.search.request import SearchRequest, cache_key
+from holdfast.search.searching import Searching
+from holdfast.search.shape import iso_time
+from holdfast.search.store.reader import ChunkRow, StoreReader
+
+__all__ = [
+    "SearchIndex",
+    "build_index",
+    "collect_garbage",
+    "compact_index",
+    "ensure_index",
+    "index_path",
+    "open_index",
+    "watch_index",
+]
+
+_REMEMBERED = 64  # answers
+_FRESHNESS_SECONDS = 10.0  # how long a comparison with the files on disk counts
+_BUILD_COMMAND = "holdfast index build"
+
+
+def _no_progress(stage: str, done: int, total: int | None, detail: str) -> None:
+    """Nobody looks."""
+
+
+def _never() -> bool:
+    return False
+
+
+class SearchIndex:
+    """One open index. It follows the newest generation and build by itself; safe to use from several threads."""
+
+    def __init__(self, repository: Repository, home: IndexHome, build: Build) -> None:
+        self.repository = repository
+        self._home = home
+        self._lock = threading.RLock()
+        self._resources = contextlib.ExitStack()
+        self._answers: OrderedDict[tuple[str, int, str], dict[str, Any]] = OrderedDict()
+        self._freshness: tuple[float, int | None] = (0.0, None)
+        self._terms_stamp = (0, 0)
+        self._enter(build)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the index."""
+        with self._lock:
+            self._resources.close()
+
+    def search(self, request: SearchRequest) -> dict[str, Any]:
+        """The answer to a request, as one JSON-like payload."""
+        started = time.perf_counter()
+        _check_backend(request)
+        with self._lock:
+            self._follow()
+            key = (self._build.name, self._engine.generation, cache_key(request))
+            lasting = request.modified_since is None  # "in the last two days" is another question tomorrow
+            payload = self._answers.get(key) if lasting else None
+            hit = payload is not None
+            if payload is None:
+                payload = self._answer(request)
+            if lasting:
+                self._remember(key, payload)
+        elapsed = round((time.perf_counter() - started) * 1000, 3)
+        answer = {**payload, "elapsedMs": elapsed}
+        if request.explain:
+            answer["stats"] = {
+                "elapsedMs": elapsed,
+                "cache": {"hit": hit, "key": key[2]},
+                **payload.get("stats", {}),
+            }
+        return answer
+
+    def status(self) -> dict[str, Any]:
+        """What is in the index, how fresh it is, and what was left out and why."""
+        from holdfast.search.status import status_of
+
+        with self._lock:
+            self._follow()
+            return status_of(self.repository, self._build, self._store)
+
+    def is_stale(self) -> bool:
+        """Whether files changed since they were indexed, or the index was left half written."""
+        with self._lock:
+            self._follow()
+            moved = head(self.repository) != (self._store.facts().commit, self._store.facts().branch)
+            return moved or self._changed_files() != 0
+
+    def _answer(self, request: SearchRequest) -> dict[str, Any]:
+        facts = self._store.facts()
+        searching = Searching(request, self._engine, self._store, chunk_authors=self._chunk_authors)
+        wrong_branch = request.branch is not None and not _same_branch(request, facts.branch)
+        found = searching.nothing() if wrong_branch else searching.run()
+        if request.ann:
+            searching.warn("ann", "there are no vectors in this index; the answer is by words alone")
+        if request.lint is not None:
+            searching.warn("field-unavailable", "lint: no linter findings are in this index")
+        changed = self._changed_files()
+        answer = {"backend": self._engine.name, "query": request.query, **found}
+        answer["asOf"] = _as_of(facts.build, facts.commit)
+        answer["index"] = {
+            "build": facts.build,
+            "generation": facts.generation,
+            "commit": facts.commit,
+            "branch": facts.branch,
+            "builtAt": iso_time(facts.written_at),
+            "changedFiles": changed,
+            "headMoved": head(self.repository)[0] != facts.commit,
+        }
+        answer["warnings"] = searching.warnings
+        if wrong_branch:
+            answer["stats"] = {"branchMatch": False}
+        return answer
+
+    def _changed_files(self) -> int | None:
+        when, changed = self._freshness
+        if time.monotonic() - when > _FRESHNESS_SECONDS or not when:
+            changed = changed_files(self.repository, self._store)
+            self._freshness = (time.monotonic(), changed)
+        return changed
+
+    def _chunk_authors(self, rows: list[ChunkRow], author: str) -> list[ChunkRow]:
+        from holdfast.search.authors import rows_by_author
+
+        return rows_by_author(self.repository, self._store, self._build.blame, rows, author)
+
+    def _remember(self, key: tuple[str, int, str], payload: dict[str, Any]) -> None:
+        self._answers[key] = payload
+        self._answers.move_to_end(key)
+        while len(self._answers) > _REMEMBERED:
+            self._answers.popitem(last=False)
+
+    def _follow(self) -> None:
+        """Switch to the newest build and generation, if there is another one than ours."""
+        if self._home.pointer_stamp() != self._pointer:
+            build = self._home.current()
+            if build is not None and build != self._build:
+                self._enter(build)
+        stamp = _stamp(self._build)
+        if stamp != self._terms_stamp:
+            self._terms_stamp = stamp
+            self._store.at(self._engine.reload())
+            self._freshness = (0.0, None)
+
+    def _enter(self, build: Build) -> None:
+        opened = contextlib.ExitStack()
+        try:
+            pointer = self._home.pointer_stamp()
+            opened.enter_context(self._home.reading(build))
+            stamp = _stamp(build)
+            engine = TantivyEngine(build.terms)
+            store = StoreReader(build.store, engine.generation)
+            opened.callback(store.close)
+        except BaseException:
+            opened.close()
+            raise
+        self._resources.close()
+        self._resources, self._build, self._engine, self._store = opened, build, engine, store
+        self._pointer, self._terms_stamp = pointer, stamp
+        self._answers.clear()
+        self._freshness = (0.0, None)
+
+
+def _stamp(build: Build) -> tuple[int, int]:
+    """Changes with every commit of the term index."""
+    status = (build.terms / "meta.json").stat()
+    return (status.st_mtime_ns, status.st_ino)
+
+
+def _check_backend(request: SearchRequest) -> None:
+    if request.backend not in ("auto", "tantivy"):
+        raise ToolError(
+            "NO_INDEX", f"there is no {request.backend} index of this repository", hint="use the backend auto"
+        )
+
+
+def _same_branch(request: SearchRequest, branch: str | None) -> bool:
+    """Whether the index is of the branch that was asked for; of no branch at all it may be any."""
+    wanted = request.branch or ""
+    return branch is None or (branch == wanted if request.case else branch.lower() == wanted.lower())
+
+
+def _as_of(build: str, commit: str | None) -> dict[str, Any]:
+    modes = ("code", "prose", "extracted-prose", "records")
+    return {
+        "ref": "latest",
+        "identityHash": build,
+        "resolved": {"type": "latest", "commit": commit, "buildIdByMode": dict.fromkeys(modes, build)},
+    }
+
+
+def index_path(repository: Repository, cache_dir: Path) -> Path:
+    """Where the index of a repository lives."""
+    return index_home(repository, cache_dir)
+
+
+def open_index(repository: Repository, cache_dir: Path) -> SearchIndex:
+    """The index of a repository; ToolError NO_INDEX when there is none that this version can read."""
+    home = IndexHome(index_home(repository, cache_dir))
+    for _ in range(5):  # a build may be replaced between reading its name and opening it
+        build = home.current()
+        if build is None:
+            break
+        try:
+            return SearchIndex(repository, home, build)
+        except FileNotFoundError:
+            continue
+    old = home.outdated()
+    why = "there is no index of this repository yet" if old is None else f"its index has the old format {old}"
+    raise ToolError("NO_INDEX", f"{why}: {repository.root}", hint=f"run `{_BUILD_COMMAND}` there")
+
+
+def build_index(
+    repository: Repository,
+    cache_dir: Path,
+    *,
+    full: bool = False,
+    progress: Any = None,
+    stop: Any = None,
+    wait: float = 0.0,
+) -> dict[str, Any]:
+    """Build the index, or bring it up to date where there is one; what was done, with figures."""
+    from holdfast.search.build import full_build
+    from holdfast.search.update import update
+
+    home = IndexHome(index_home(repository, cache_dir))
+    with home.writing(wait=wait):
+        build = home.current()
+        if full or build is None:
+            return full_build(repository, home, progress=progress or _no_progress, stop=stop or _never)
+        home.prune()
+        return update(repository, build, progress=progress or _no_progress, stop=stop or _never)
+
+
+def ensure_index(
+    repository: Repository, cache_dir: Path, *, progress: Any = None, stop: Any = None, update: bool = True
+) -> SearchIndex:
+    """An open index that is there and, with `update`, up to date.
+
+    When another process is writing it, its present state is searched; a first build is waited for.
+    """
+    try:
+        index = open_index(repository, cache_dir)
+    except ToolError as error:
+        if error.code != "NO_INDEX":
+            raise
+        build_index(repository, cache_dir, progress=progress, stop=stop, wait=3600.0)
+        return open_index(repository, cache_dir)
+    if update and index.is_stale():
+        with contextlib.suppress(IndexBusyError):
+            build_index(repository, cache_dir, progress=progress, stop=stop)
+    return index
+
+
+def compact_index(repository: Repository, cache_dir: Path) -> dict[str, Any]:
+    """Forget dead versions of files and give their space back."""
+    from holdfast.search import upkeep
+
+    return upkeep.compact_index(repository, cache_dir)
+
+
+def collect_garbage(
+    cache_dir: Path, repository: Repository | None = None, *, dry_run: bool = False
+) -> dict[str, Any]:
+    """Remove what no index uses any more, of one repository or of all."""
+    from holdfast.search import upkeep
+
+    return upkeep.collect_garbage(cache_dir, repository, dry_run=dry_run)
+
+
+def watch_index(
+    repository: Repository, cache_dir: Path, *, on_report: Any, progress: Any = None, stop: Any = None
+) -> None:
+    """Keep the index fresh until `stop` says so."""
+    from holdfast.search import watch
+
+    watch.watch_index(
+        repository, cache_dir, on_report=on_report, progress=progress or _no_progress, stop=stop or _never
+    )

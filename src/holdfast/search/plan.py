@@ -1,0 +1,112 @@
+"""From a parsed query and a request's filters to one condition that a backend can carry out."""
+
+import re
+from collections.abc import Iterable
+
+from holdfast.search.engine.interface import (
+    All,
+    Chunks,
+    Condition,
+    Either,
+    Engine,
+    NoneOf,
+    Phrase,
+    Sentence,
+    Word,
+)
+from holdfast.search.filters import conditions
+from holdfast.search.query import tree
+from holdfast.search.rank import is_stop_word
+from holdfast.search.regex_match import RegexMatches
+from holdfast.search.request import SearchRequest, with_shortcuts
+from holdfast.search.store.reader import StoreReader
+from holdfast.search.tokens import terms_of
+
+__all__ = ["Planner", "looked_up"]
+
+_EVERYWHERE = 0.15  # share of the chunks
+
+
+def looked_up(text: str) -> tuple[tuple[str, ...], str]:
+    """What a word of a query is looked up as: its sub-words, and itself as a whole identifier."""
+    terms = terms_of(text)
+    return terms.subwords, terms.identifiers[0] if terms.identifiers else ""
+
+
+class Planner:
+    """Turns the queries of one generation of an index into conditions."""
+
+    def __init__(self, engine: Engine, store: StoreReader, mode: str, now: float) -> None:
+        self._engine = engine
+        self._store = store
+        self._mode = mode
+        self._now = now
+        self.warnings: list[str] = []
+
+    def plan(self, query: tree.Node, request: SearchRequest) -> Condition:
+        """The condition that a chunk has to meet."""
+        filters = tuple(conditions(request, self._engine, self._store, self._now))
+        return All((self._node(query), *filters)) if filters else self._node(query)
+
+    def _node(self, node: tree.Node) -> Condition:
+        match node:
+            case tree.Word(text):
+                return self._word(text)
+            case tree.Phrase(text):
+                return self._phrase(text)
+            case tree.Regex(pattern, flags):
+                return self._regex(pattern, flags)
+            case tree.Filter(field, value):
+                return self._filter(field, value)
+            case tree.Soft(parts):
+                return Sentence((), self._words(parts))
+            case tree.And(parts):
+                return self._and(parts)
+            case tree.Or(parts):
+                return Either(tuple(map(self._node, parts)))
+            case tree.Not(part):
+                return NoneOf(self._node(part))
+            case tree.Everything():
+                return All()
+
+    def _and(self, parts: Iterable[tree.Node]) -> Condition:
+        """Words that only rank stand beside what decides."""
+        words = tuple(
+            w for part in parts if isinstance(part, tree.Soft) and part.optional for w in self._words(part.parts)
+        )
+        required = tuple(self._node(p) for p in parts if not (isinstance(p, tree.Soft) and p.optional))
+        return Sentence(required, words) if words else All(required)
+
+    def _words(self, parts: Iterable[tree.Word]) -> tuple[Condition, ...]:
+        """The words of a sentence that tell chunks apart: not "is" and "the", nor what stands everywhere."""
+        looked = [looked_up(part.text) for part in parts]
+        words = [Word(*terms) for terms in looked if any(terms)]
+        telling = [word for word in words if not is_stop_word(word.parts) and not self._is_everywhere(word)]
+        return tuple(telling or words)
+
+    def _is_everywhere(self, word: Word) -> bool:
+        """Whether a word stands in so many chunks that looking for it is looking at everything."""
+        if word.identifier or not word.parts:
+            return False
+        rarest = min(self._engine.document_frequency(part, identifier=False) for part in word.parts)
+        return rarest > _EVERYWHERE * self._engine.document_count()
+
+    def _word(self, text: str) -> Condition:
+        parts, identifier = looked_up(text)
+        if not parts and not identifier:
+            return self._regex(re.escape(text), "i")
+        return Word(parts, identifier)
+
+    def _phrase(self, text: str) -> Condition:
+        parts, _ = looked_up(text)
+        return Phrase(parts) if parts else self._regex(re.escape(text), "i")
+
+    def _regex(self, pattern: str, flags: str) -> Condition:
+        matches = RegexMatches(self._engine, self._store)
+        numbers = matches.chunks(pattern, flags, self._mode)
+        self.warnings += matches.warnings
+        return Chunks(numbers)
+
+    def _filter(self, field: str, value: str) -> Condition:
+        alone = with_shortcuts(SearchRequest(query="*"), [(field, value)])
+        return All(tuple(conditions(alone, self._engine, self._store, self._now)))

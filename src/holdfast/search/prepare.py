@@ -1,0 +1,230 @@
+"""One file, from its bytes to what the index takes: read, decode, extract, judge, split into words, pack.
+
+It runs in a parser process (`pool`), so it may be slow, crash or hang on its file without harm to others.
+"""
+
+import hashlib
+import os
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from holdfast.search.model import Chunk, Extraction
+from holdfast.search.packing import pack, pack_text
+from holdfast.search.prepared import ChunkWords, PreparedChunk, PreparedFile, fact
+from holdfast.search.tokens import body_streams
+
+__all__ = ["FileToPrepare", "Unchanged", "digest_of", "prepare"]
+
+_LONGEST_FACT = 200  # characters of a value that is filtered by
+_NEVER_FILTERED = frozenset({"param_types", "param_defaults", "modifiers", "exports", "risk_sanitizers"})
+
+
+class FileToPrepare(NamedTuple):
+    """What a parser process is told about a file."""
+
+    root: str
+    path: str
+    mode: str
+    language: str
+    known_digest: bytes | None = None  # of the version that the index holds
+    rules: str | None = None  # the user's own risk rules
+
+
+class Unchanged(NamedTuple):
+    """The content is what the index holds already; only the time of the file is new."""
+
+    path: str
+    mtime_ns: int
+
+
+def prepare(task: FileToPrepare) -> PreparedFile | Unchanged:
+    """The file, ready to be indexed. Its time is read before its content: a later write will be noticed."""
+    location = Path(task.root, task.path)
+    mtime_ns = location.stat().st_mtime_ns
+    data = _read(location)
+    digest = digest_of(data)
+    if digest == task.known_digest:
+        return Unchanged(task.path, mtime_ns)
+    clock = _Clock()
+    encoding, source, extraction = _extract(task, data)
+    clock.lap("extract")
+    _judge(task, source, extraction.chunks)
+    clock.lap("risk")
+    grams = _grams(source)
+    clock.lap("grams")
+    chunks = [_prepared(task, source, chunk) for chunk in extraction.chunks]
+    clock.lap("words")
+    packed = pack_text(source)
+    clock.lap("pack")
+    return PreparedFile(
+        path=task.path,
+        digest=digest,
+        size=len(data),
+        mtime_ns=mtime_ns,
+        mode=task.mode,
+        language=task.language,
+        encoding=encoding,
+        lines=source.count(b"\n") + (not source.endswith(b"\n") and bool(source)),
+        imports=extraction.imports,
+        exports=extraction.exports,
+        remarks=extraction.remarks,
+        text=packed,
+        grams=grams,
+        chunks=chunks,
+        costs=clock.laps,
+    )
+
+
+class _Clock:
+    """CPU seconds by stage; the build reports their sums."""
+
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self._since = time.process_time()
+
+    def lap(self, stage: str) -> None:
+        now = time.process_time()
+        self.laps[stage] = now - self._since
+        self._since = now
+
+
+def digest_of(data: bytes) -> bytes:
+    """What tells two versions of a file apart."""
+    return hashlib.blake2b(data, digest_size=16).digest()
+
+
+def _read(location: Path) -> bytes:
+    """The bytes of a plain file; a pipe that took its place since it was found would block for ever."""
+    descriptor = os.open(location, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    with open(descriptor, "rb") as file:
+        return file.read()
+
+
+def _extract(task: FileToPrepare, data: bytes) -> tuple[str, bytes, Extraction]:
+    from holdfast.search.decode import decode
+
+    if task.mode == "extracted-prose":  # a document: its own format, no text of its own
+        from holdfast.search.documents import extract_document
+
+        return "binary", b"", extract_document(task.path, data)
+    decoded = decode(data)
+    source = decoded.text_bytes
+    extraction = _chunks_of(task, source)
+    extraction.remarks.extend(decoded.remarks)
+    return decoded.encoding, source, extraction
+
+
+def _chunks_of(task: FileToPrepare, source: bytes) -> Extraction:
+    if task.mode == "prose":
+        from holdfast.search.prose import extract_prose
+
+        return extract_prose(task.language, task.path, source)
+    if task.mode == "records":
+        from holdfast.search.records import extract_records
+
+        return extract_records(task.path, source)
+    from holdfast.search.languages import available
+
+    if available(task.language):
+        from holdfast.search.extract.code import extract
+
+        return extract(task.language, task.path, source)
+    from holdfast.search.windows import extract_windows
+
+    return extract_windows(task.language, task.path, source)
+
+
+def _grams(source: bytes) -> str:
+    from holdfast.search.regex_grams import grams_of
+
+    return " ".join(grams_of(source.decode("utf-8", "replace")))
+
+
+def _judge(task: FileToPrepare, source: bytes, chunks: list[Chunk]) -> None:
+    """Fill in what the risk rules say."""
+    from holdfast.search.risk import analyse, load_rules
+
+    rules = load_rules(Path(task.rules) if task.rules else None)
+    for chunk in chunks:
+        if chunk.mode == "code" and (chunk.call_sites or chunk.written):
+            analyse(task.language, source, chunk, rules)
+
+
+def _prepared(task: FileToPrepare, source: bytes, chunk: Chunk) -> PreparedChunk:
+    text = source[chunk.start : chunk.end].decode("utf-8", "replace") if chunk.text is None else chunk.text
+    body, identifiers = body_streams(text)
+    name, name_identifiers = body_streams(chunk.name)
+    words = ChunkWords(
+        name=f"{name} {name_identifiers}".strip(),
+        signature=body_streams(chunk.signature)[0],
+        doc=body_streams(chunk.doc)[0],
+        body=body,
+        identifiers=identifiers,
+    )
+    return PreparedChunk(
+        mode=chunk.mode,
+        kind=chunk.kind,
+        name=chunk.name,
+        start=chunk.start,
+        end=chunk.end,
+        start_line=chunk.start_line,
+        end_line=chunk.end_line,
+        words=words,
+        packed_words=words.packed(),
+        facts=list(_facts(task, chunk)),
+        counts=chunk.counts,
+        details=pack(orjson.dumps(_details(chunk, from_document=task.mode == "extracted-prose"))),
+    )
+
+
+def _facts(task: FileToPrepare, chunk: Chunk) -> Iterable[str]:
+    """Everything that a filter can ask of a chunk, as terms. What holds for the file is in the file's document."""
+    yield fact("mode", chunk.mode)
+    yield fact("kind", chunk.kind)
+    yield fact("lang", task.language)
+    yield fact("ext", os.path.splitext(task.path)[1].lower())
+    if chunk.signature:
+        yield fact("signature", chunk.signature[:_LONGEST_FACT])
+    if chunk.visibility:
+        yield fact("visibility", chunk.visibility)
+    for flag in chunk.flags:
+        yield fact("flag", flag)
+    for name, values in chunk.facts.items():
+        if name not in _NEVER_FILTERED:
+            for value in values:
+                yield fact(name, value[:_LONGEST_FACT])
+    for key, value in _flat(chunk.record or {}):
+        yield fact("record", f"{key}={value}"[:_LONGEST_FACT])
+
+
+def _flat(record: dict[str, object], prefix: str = "") -> Iterable[tuple[str, str]]:
+    """The fields of a record as `meta` names them: dotted, each element of a list by itself."""
+    for key, value in record.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, dict):
+            yield name, orjson.dumps(value).decode()
+            yield from _flat(value, f"{name}.")
+        else:
+            for element in value if isinstance(value, list) else [value]:
+                plain = isinstance(element, str)
+                yield name, str(element) if plain else orjson.dumps(element).decode()
+
+
+def _details(chunk: Chunk, *, from_document: bool) -> dict[str, object]:
+    details: dict[str, object] = {
+        "signature": chunk.signature,
+        "doc": chunk.doc,
+        "visibility": chunk.visibility,
+        "flags": sorted(chunk.flags),
+        "facts": chunk.facts,
+        "counts": chunk.counts,
+    }
+    if chunk.record is not None:
+        details["record"] = chunk.record
+    if chunk.text is not None and from_document:  # there is no source to cut it from
+        details["text"] = chunk.text
+    return details

@@ -1,0 +1,187 @@
+"""What a caller reads: hits with their text, grouped by mode, and what holds for the whole answer."""
+
+import hashlib
+import os
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from holdfast.search.rank import Ranked
+from holdfast.search.request import SearchRequest
+from holdfast.search.snippet import snippet
+from holdfast.search.store.reader import FileRow, StoreReader
+
+__all__ = ["KEYS", "bundles", "hits", "iso_time"]
+
+# Name of the list in the payload, by mode.
+KEYS = {"code": "code", "prose": "prose", "extracted-prose": "extractedProse", "records": "records"}
+_BUNDLE_ORDER = ("code", "extractedProse", "prose", "records")
+_HEADLINE = 120
+
+
+def hits(
+    ranked: Sequence[Ranked],
+    request: SearchRequest,
+    store: StoreReader,
+    words: Sequence[str],
+    reasons: Sequence[str],
+) -> list[dict[str, Any]]:
+    """The shown results of one mode."""
+    details = store.details([one.row.id for one in ranked])
+    files = store.file_rows({one.row.file for one in ranked})
+    texts = {number: store.text(number) for number in files}
+    return [
+        _hit(one, files[one.row.file], details[one.row.id], texts[one.row.file], request, words, reasons)
+        for one in ranked
+        if one.row.file in files and one.row.id in details
+    ]
+
+
+def _hit(
+    one: Ranked,
+    file: FileRow,
+    details: dict[str, Any],
+    text: bytes,
+    request: SearchRequest,
+    words: Sequence[str],
+    reasons: Sequence[str],
+) -> dict[str, Any]:
+    row = one.row
+    score = round(one.score, 4)
+    hit: dict[str, Any] = {
+        "id": _stable_id(file.path, row.mode, row.name, row.start),
+        "file": file.path,
+        "start": row.start,
+        "end": row.end,
+        "startLine": row.start_line,
+        "endLine": row.end_line,
+        "ext": os.path.splitext(file.path)[1].lower(),
+        "kind": row.kind,
+        "name": row.name,
+        "headline": _headline(row.name, details),
+        "score": score,
+        "scoreType": "bm25-fielded",
+        "sparseScore": score,
+        "sparseType": "bm25-fielded",
+        "annScore": None,
+        "annSource": None,
+        "annType": None,
+        "language": file.language,
+        "why": _why(one, reasons),
+    }
+    hit |= _shown_text(row.start, row.end, row.start_line, text, details, request, words)
+    if request.explain:
+        hit["scoreBreakdown"] = {name: round(value, 4) for name, value in one.parts.items()}
+    return hit if request.output == "compact" else hit | _full(file, details)
+
+
+def _full(file: FileRow, details: dict[str, Any]) -> dict[str, Any]:
+    full = {
+        "signature": details["signature"],
+        "doc": details["doc"],
+        "visibility": details["visibility"] or None,
+        **{flag: flag in details["flags"] for flag in ("async", "generator", "returns")},
+        "facts": details["facts"],
+        "counts": details["counts"],
+        "lastModified": None if file.modified is None else iso_time(file.modified),
+        "lastAuthor": file.author,
+        "churn": file.churn,
+        "churnCommits": file.commits,
+        "encoding": file.encoding,
+    }
+    return full | ({"record": details["record"]} if "record" in details else {})
+
+
+def _shown_text(
+    start: int,
+    end: int,
+    start_line: int,
+    text: bytes,
+    details: dict[str, Any],
+    request: SearchRequest,
+    words: Sequence[str],
+) -> dict[str, Any]:
+    """The snippet with the lines that match best, and the lines around the chunk where they were asked for."""
+    own = text[start:end].decode("utf-8", "replace") if text else str(details.get("text", ""))
+    chosen = snippet(own, start_line, words, context=0)
+    shown: dict[str, Any] = {
+        "snippet": {
+            "startLine": chosen.lines[0][0] if chosen.lines else start_line,
+            "lines": [
+                {"line": number, "text": line, "highlights": [list(span) for span in spans]}
+                for (number, line), spans in zip(chosen.lines, chosen.highlights, strict=True)
+            ],
+            "truncated": chosen.truncated,
+        }
+    }
+    if request.context and text:
+        shown["context"] = _around(text, start, end, request.context)
+    return shown
+
+
+def _around(text: bytes, start: int, end: int, lines: int) -> dict[str, list[str]]:
+    """The lines before and after a chunk."""
+    first = text.rfind(b"\n", 0, start) + 1
+    rest = text.find(b"\n", max(end - 1, 0))
+    before = text[:first].decode("utf-8", "replace").splitlines()
+    after = text[rest + 1 :].decode("utf-8", "replace").splitlines() if rest >= 0 else []
+    return {"before": before[-lines:], "after": after[:lines]}
+
+
+def _headline(name: str, details: dict[str, Any]) -> str:
+    doc = details["doc"].strip().split("\n", 1)[0]
+    text = details["signature"] or name
+    line = f"{text} - {doc}" if text and doc else text or doc
+    return line if len(line) <= _HEADLINE else line[: _HEADLINE - 1] + "…"
+
+
+def _why(one: Ranked, reasons: Sequence[str]) -> list[str]:
+    why = [f"matches {', '.join(one.matched[:6])}"] if one.matched else []
+    if one.parts.get("symbol", 0.0) >= 1.0:
+        why.insert(0, "defines it")
+    return why + list(reasons)
+
+
+def _stable_id(path: str, mode: str, name: str, start: int) -> str:
+    """The same for as long as the chunk stays where it is, from build to build."""
+    return hashlib.blake2b(
+        f"{path}\0{mode}\0{name}\0{start}".encode("utf-8", "replace"), digest_size=8
+    ).hexdigest()
+
+
+def iso_time(seconds: float) -> str:
+    """A time as programs read it."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def bundles(payload: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    """The hits of all modes by file, the weightiest file first."""
+    grouped: dict[str, list[dict[str, Any]]] = {}
+    for key in _BUNDLE_ORDER:
+        for index, hit in enumerate(payload[key]):
+            entry = {"mode": key, "index": index} | {
+                n: hit[n] for n in ("score", "scoreType", "id", "file", "start", "end")
+            }
+            grouped.setdefault(hit["file"], []).append(entry)
+    groups = [_bundle(file, entries) for file, entries in grouped.items()]
+    groups.sort(key=lambda g: (-g["totalScore"], -g["topScore"], -g["modeCount"], g["file"]))
+    return {"schemaVersion": 1, "groups": groups}
+
+
+def _bundle(file: str, entries: list[dict[str, Any]]) -> dict[str, Any]:
+    entries.sort(key=lambda e: (-e["score"], _BUNDLE_ORDER.index(e["mode"]), e["index"]))
+    modes = _unique(entry["mode"] for entry in entries)
+    return {
+        "bundleId": hashlib.blake2b(file.encode("utf-8", "replace"), digest_size=8).hexdigest(),
+        "file": file,
+        "hitCount": len(entries),
+        "totalScore": round(sum(entry["score"] for entry in entries), 4),
+        "topScore": entries[0]["score"],
+        "modeCount": len(modes),
+        "modes": modes,
+        "hits": entries,
+    }
+
+
+def _unique(values: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(values))

@@ -1,0 +1,141 @@
+"""Bringing an index up to date: only files that changed are read, and one commit in place makes them visible.
+
+A file counts as unchanged when its size and time are those of the index. One that was written at about the time of
+the index itself is compared by its content: a clock has a grain, and two writes may fall into one of it.
+"""
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast.search.build import parser_pool, report, tasks_for
+from holdfast.search.discover import Discovery, FoundFile, KnownFile, discover
+from holdfast.search.engine.tantivy_writer import committed_generation
+from holdfast.search.history import History, from_bytes
+from holdfast.search.history_reading import HistoryReading
+from holdfast.search.home import Build
+from holdfast.search.index_writer import IndexWriter, Ingested, Progress, Stop, check_stop
+from holdfast.search.pool import ParsePool
+from holdfast.search.repository import Repository, head
+from holdfast.search.stages import Stages
+from holdfast.search.store.reader import FileRow, IndexFacts, StoreReader
+
+__all__ = ["Changes", "update"]
+
+_GRAIN_NS = 2_000_000_000  # the coarsest time stamps of a file system in use
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What differs between a repository and its index."""
+
+    discovery: Discovery
+    touched: list[FoundFile]  # new, or perhaps changed
+    gone: list[str]
+    added: int
+    digests: dict[str, bytes]  # of what the index holds
+    notes_differ: bool  # other things are skipped, or directories have other times
+
+
+def update(
+    repository: Repository, build: Build, *, progress: Progress, stop: Stop, pool: ParsePool | None = None
+) -> dict[str, Any]:
+    """Bring the current build up to date in place. Needs the writer's lock; a warm `pool` saves its start."""
+    stages = Stages()
+    checked_at = time.time()
+    with stages.measure("discover"):
+        progress("discover", 0, None, "looking for changes")
+        facts, changes = _look(repository, build, stop)
+    commit, branch = head(repository)
+    moved = (commit, branch) != (facts.commit, facts.branch)
+    if not (changes.touched or changes.gone or changes.notes_differ or moved):
+        return report("unchanged", changes.discovery, Ingested(), stages, build, facts.generation)
+    old_history = _stored_history(facts)
+    with HistoryReading(repository, old_history) as history, IndexWriter(build, fresh=False) as writer:
+        with stages.measure("write"):
+            done = _parse(repository, changes, writer, progress, stop, pool)
+        for path in changes.gone:
+            writer.remove(path)
+        writer.store.touch(done.unchanged)
+        noted = {"commit": commit, "branch": branch, "checked_at": checked_at}
+        writer.note(changes.discovery, done.failures, history.result(), noted)
+        check_stop(stop)
+        changed = bool(done.files or changes.gone or done.failures)
+        with stages.measure("commit"):
+            writer.commit() if changed else writer.commit_notes()
+        generation = writer.store.generation
+    stages.add_all(done.costs)
+    counts = {"added": changes.added, "changed": done.files - changes.added, "removed": len(changes.gone)}
+    action = "updated" if changed else "unchanged"
+    return report(action, changes.discovery, done, stages, build, generation) | counts
+
+
+def _look(repository: Repository, build: Build, stop: Stop) -> tuple[IndexFacts, Changes]:
+    # The term index decides which generation is valid: after a crash the store may be one ahead.
+    reader = StoreReader(build.store, committed_generation(build.terms))
+    try:
+        facts = reader.facts()
+        changes = _compare(repository, reader, facts.values.get("checked_at") or 0.0)
+    finally:
+        reader.close()
+    check_stop(stop)
+    return facts, changes
+
+
+def _compare(repository: Repository, reader: StoreReader, checked_at: float) -> Changes:
+    rows = {row.path: row for row in reader.files().values()}
+    skipped = reader.skipped()
+    known = {path: KnownFile(row.size, row.mtime_ns, row.mode, row.language) for path, row in rows.items()}
+    known |= {
+        path: KnownFile(size, mtime_ns, skipped_reason=reason, detail=detail)
+        for path, reason, detail, size, mtime_ns in skipped
+        if mtime_ns >= 0
+    }
+    discovery = discover(repository, known=known)
+    certain = int(checked_at * 1e9) - _GRAIN_NS
+    failed = {path for path, reason, *_ in skipped if reason.startswith("parser-")}
+    touched = [
+        file
+        for file in discovery.files
+        if file.path not in failed and _may_differ(file, rows.get(file.path), certain)
+    ]
+    gone = sorted(rows.keys() - {file.path for file in discovery.files})
+    now_skipped = [(one.path, one.reason, one.detail, one.size, one.mtime_ns) for one in discovery.skipped]
+    return Changes(
+        discovery=discovery,
+        touched=touched,
+        gone=gone,
+        added=sum(file.path not in rows for file in touched),
+        digests={path: row.digest for path, row in rows.items()},
+        notes_differ=sorted(now_skipped) != skipped or discovery.directories != reader.directories(),
+    )
+
+
+def _may_differ(file: FoundFile, row: FileRow | None, certain: int) -> bool:
+    if row is None or (file.size, file.mtime_ns) != (row.size, row.mtime_ns):
+        return True
+    return (file.mode, file.language) != (row.mode, row.language) or file.mtime_ns > certain
+
+
+def _parse(
+    repository: Repository,
+    changes: Changes,
+    writer: IndexWriter,
+    progress: Progress,
+    stop: Stop,
+    pool: ParsePool | None,
+) -> Ingested:
+    tasks = tasks_for(repository, changes.touched, changes.digests)
+    if not tasks:
+        return Ingested()
+    if pool is not None:
+        return writer.ingest(tasks, pool, progress, stop)
+    with parser_pool(len(tasks)) as own_pool:
+        return writer.ingest(tasks, own_pool, progress, stop)
+
+
+def _stored_history(facts: IndexFacts) -> History | None:
+    try:
+        return from_bytes(facts.values["history"])
+    except (KeyError, TypeError, ValueError):
+        return None

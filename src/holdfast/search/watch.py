@@ -1,0 +1,81 @@
+"""Keeping an index fresh while files change: changes are noticed, gathered for a moment, and indexed together.
+
+What the watcher says is only the reason to look: each update compares the whole repository with the index, so a
+notice that was lost costs nothing but time. A look without any notice follows every few minutes.
+"""
+
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from holdfast.search.build import full_build, parser_pool
+from holdfast.search.home import IndexBusyError, IndexHome
+from holdfast.search.index_writer import Progress, Stop
+from holdfast.search.pool import ParsePool
+from holdfast.search.repository import Repository, index_home
+from holdfast.search.update import update
+
+__all__ = ["watch_index"]
+
+_GATHER_MS = 150  # a save is often several events
+_RECONCILE_MS = 120_000
+
+
+def watch_index(
+    repository: Repository,
+    cache_dir: Path,
+    *,
+    on_report: Callable[[dict[str, Any]], None],
+    progress: Progress,
+    stop: Stop,
+) -> None:
+    """Index what changes until `stop` says so; `on_report` hears of every update that did something."""
+    home = IndexHome(index_home(repository, cache_dir))
+    with parser_pool(1) as pool, contextlib.closing(_changes(repository, home, stop)) as changes:
+        on_report(_refresh(repository, home, pool, progress, stop))
+        for _ in changes:
+            with contextlib.suppress(IndexBusyError):  # another process writes; the next look will tell
+                report = _refresh(repository, home, pool, progress, stop)
+                if report["action"] != "unchanged":
+                    on_report(report)
+
+
+def _refresh(
+    repository: Repository, home: IndexHome, pool: ParsePool, progress: Progress, stop: Stop
+) -> dict[str, Any]:
+    with home.writing():
+        build = home.current()
+        if build is None:
+            return full_build(repository, home, progress=progress, stop=stop)
+        return update(repository, build, progress=progress, stop=stop, pool=pool)
+
+
+def _changes(repository: Repository, home: IndexHome, stop: Stop) -> Any:
+    """Yields whenever something may have changed, and once in a while without a reason."""
+    import threading
+
+    import watchfiles
+
+    stopped = threading.Event()
+    own = str(home.directory)
+
+    def wanted(_change: watchfiles.Change, path: str) -> bool:
+        inside_git = f"{repository.root}/.git/"
+        if path.startswith(own):
+            return False
+        return not path.startswith(inside_git) or path.endswith(("/HEAD", "/ORIG_HEAD"))
+
+    waited = 0
+    watcher = watchfiles.watch(
+        repository.root, watch_filter=wanted, step=_GATHER_MS, debounce=1000, rust_timeout=500,
+        yield_on_timeout=True, stop_event=stopped, raise_interrupt=True,
+    )  # fmt: skip
+    for changes in watcher:
+        if stop():
+            stopped.set()
+            return
+        waited += 500
+        if changes or waited >= _RECONCILE_MS:
+            waited = 0
+            yield changes

@@ -1,0 +1,245 @@
+"""`holdfast index`: what it tells, and what an interrupt leaves behind."""
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.conftest import Cli
+
+from holdfast.cli.index_text import (
+    describe_build,
+    describe_compaction,
+    describe_garbage,
+    describe_status,
+    size_of,
+)
+
+REPORT: dict[str, Any] = {
+    "action": "built", "files": 1234, "chunks": 1, "added": 1234, "changed": 0, "removed": 0,
+    "skipped": {"binary": 5, "too large": 7, "minified": 0}, "seconds": 3.21, "bytes": 12_345_678,
+}  # fmt: skip
+
+STATUS: dict[str, Any] = {
+    "repository": "/src/project", "path": "/cache/search/project", "builtAt": "2025-01-01T00:00:00Z",
+    "commit": "0123456789abcdef", "branch": "main", "headCommit": "fedcba9876543210", "changedFiles": 3,
+    "files": 13, "lines": 4000, "sourceBytes": 9000, "languages": {"go": 3, "python": 10, "": 1}, "bytes": 2000,
+    "chunks": {"code": 100, "records": 0}, "skipped": {"binary": 1},
+    "skippedFiles": [{"path": "a\x1b.bin", "reason": "binary", "detail": "NUL bytes"}],
+    "remarks": [{"path": "a.py", "remark": "3 syntax errors"}],
+}  # fmt: skip
+
+
+# --- what is told ---------------------------------------------------------------------------------------------
+
+
+def test_a_build_ends_with_one_line_of_figures() -> None:
+    assert describe_build(REPORT) == (
+        "built: 1,234 files, 1 chunk, 12.3 MB, in 3.2 s; skipped 12: 7 too large, 5 binary"
+    )
+
+
+def test_an_update_says_what_changed_and_none_says_that_nothing_did() -> None:
+    updated = {**REPORT, "action": "updated", "added": 1, "changed": 2, "skipped": {}}
+    unchanged = {**REPORT, "action": "unchanged", "added": 0, "skipped": {}}
+
+    assert describe_build(updated).startswith("updated (1 added, 2 changed): 1,234 files")
+    assert describe_build(unchanged).startswith("nothing changed: 1,234 files")
+
+
+def test_the_status_is_one_fact_per_line() -> None:
+    lines = list(describe_status(STATUS, now=datetime(2025, 1, 2, 4, tzinfo=UTC)))
+
+    assert lines == [
+        "repository   /src/project",
+        "index        /cache/search/project",
+        "built        1 d 4 h ago (2025-01-01T00:00:00Z)",
+        "commit       0123456789ab, branch main, now at fedcba987654",
+        "changed      3 files since then; holdfast index build brings it up to date",
+        "files        13 files, 4,000 lines, 9.0 kB",
+        "languages    10 python, 3 go, 1 other",
+        "chunks       100: 100 code",
+        "size         2.0 kB",
+        "skipped      1: 1 binary",
+        "remarks      about 1 file; --skipped lists them",
+    ]
+
+
+def test_skipped_files_are_listed_with_their_reasons_and_without_their_escapes() -> None:
+    assert list(describe_status(STATUS, skipped=True))[-2:] == [
+        "  a\\u001b.bin: binary (NUL bytes)",
+        "  a.py: indexed, with 3 syntax errors",
+    ]
+
+
+def test_a_report_that_says_nothing_is_still_told() -> None:
+    assert list(describe_status({}, skipped=True)) == []
+    assert describe_build({}) == "built: "
+    assert describe_compaction({}) == "compacted"
+    assert list(describe_garbage({})) == ["nothing to remove"]
+
+
+def test_garbage_and_compaction_are_told_with_sizes() -> None:
+    removed = [{"path": "/cache/a", "bytes": 1500, "reason": "replaced"}]
+
+    assert list(describe_garbage({"removed": removed, "dryRun": True, "busy": ["/cache/b"]})) == [
+        "would remove /cache/a  1.5 kB  replaced",
+        "would remove 1, 1.5 kB",
+        "left alone, because it is being written: /cache/b",
+    ]
+    assert describe_compaction({"bytesBefore": 3000, "bytes": 2000}) == "compacted: 3.0 kB before, 2.0 kB now"
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0 bytes"),
+        (999, "999 bytes"),
+        (1000, "1.0 kB"),
+        (999_999, "1.0 MB"),
+        (5e9, "5.0 GB"),
+        (5e15, "5,000.0 TB"),
+    ],
+)
+def test_a_size_is_said_in_the_unit_that_fits(count: float, text: str) -> None:
+    assert size_of(count) == text
+
+
+# --- a repository, for real -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def repository(tmp_path: Path, environment: dict[str, str]) -> Path:
+    environment["HOLDFAST_CACHE_DIR"] = str(tmp_path / "cache")
+    place = tmp_path / "project"
+    place.mkdir()
+    (place / "retry.py").write_text("def enforce(limit):\n    return limit\n")
+    (place / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0")
+    subprocess.run(["git", "init", "-q", str(place)], check=True)
+    return place
+
+
+@pytest.mark.parametrize("name", ["", "build", "status", "watch", "compact", "gc", "path"])
+def test_every_command_has_help_with_an_example(cli: Cli, name: str) -> None:
+    done = cli("index", *name.split(), "--help")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Example" in done.stdout
+
+
+def test_a_build_is_told_in_figures_and_the_second_one_has_nothing_to_do(cli: Cli, repository: Path) -> None:
+    first = cli("index", "build", cwd=repository)
+    second = cli("index", "build", "--json", cwd=repository)
+
+    assert (first.returncode, first.stdout.count("\n")) == (0, 1)
+    assert first.stdout.startswith("built: 1 file, ")
+    assert json.loads(second.stdout)["action"] == "unchanged"
+    assert second.stderr == ""
+
+
+def test_the_status_tells_what_is_in_the_index_and_what_is_not(cli: Cli, repository: Path) -> None:
+    cli("index", "build", cwd=repository)
+    plain = cli("index", "status", "--repo", "project")
+    listed = cli("index", "status", "--repo", "project", "--skipped")
+    report = json.loads(cli("index", "status", "--json", cwd=repository).stdout)
+
+    assert "1 python" in plain.stdout
+    assert "no file since then" in plain.stdout
+    assert "picture.png" in listed.stdout
+    assert "picture.png" not in plain.stdout
+    assert report["changedFiles"] == 0
+
+
+@pytest.mark.parametrize("name", ["status", "compact"])
+def test_without_an_index_there_is_a_remedy(cli: Cli, repository: Path, name: str) -> None:
+    done = cli("index", name, cwd=repository)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "holdfast index build" in done.stderr
+
+
+def test_the_path_is_told_before_and_after_there_is_an_index(cli: Cli, repository: Path, tmp_path: Path) -> None:
+    before = json.loads(cli("index", "path", "--json", cwd=repository).stdout)
+    cli("index", "build", cwd=repository)
+    after = cli("index", "path", cwd=repository).stdout.strip()
+
+    assert before == {"path": after, "exists": False}
+    assert Path(after).is_dir()
+    assert Path(after).is_relative_to(tmp_path / "cache")
+
+
+def test_compaction_and_collection_keep_the_index_in_use(cli: Cli, repository: Path) -> None:
+    cli("index", "build", cwd=repository)
+    cli("index", "build", "--full", cwd=repository)
+
+    assert cli("index", "compact", cwd=repository).returncode == 0
+    assert cli("index", "gc", "--dry-run", cwd=repository).returncode == 0
+    assert cli("index", "gc", "--repo", str(repository)).returncode == 0
+    assert cli("search", "--no-build", "enforce", cwd=repository).returncode == 0
+
+
+def test_a_build_that_was_never_finished_is_collected(cli: Cli, repository: Path) -> None:
+    cli("index", "build", cwd=repository)
+    place = Path(cli("index", "path", cwd=repository).stdout.strip())
+    (place / "builds" / "half").mkdir()
+    told = cli("index", "gc", "--dry-run", cwd=repository)
+    report = json.loads(cli("index", "gc", "--json").stdout)
+
+    assert told.stdout.startswith(f"would remove {place / 'builds' / 'half'}")
+    assert [item["path"] for item in report["removed"]] == [str(place / "builds" / "half")]
+    assert not (place / "builds" / "half").exists()
+
+
+def start(repository: Path, environment: dict[str, str], *arguments: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "holdfast", "index", *arguments],
+        cwd=repository, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def wait_until(condition: Any, seconds: float = 20.0) -> None:
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until
+        threading.Event().wait(0.02)
+
+
+def test_an_interrupted_build_ends_within_a_second_and_keeps_the_index(
+    cli: Cli, repository: Path, environment: dict[str, str]
+) -> None:
+    cli("index", "build", cwd=repository)
+    place = Path(cli("index", "path", cwd=repository).stdout.strip())
+    for number in range(3000):
+        (repository / f"module{number}.py").write_text("def work(a, b):\n    return a + b\n" * 40)
+    with start(repository, environment, "build", "--full") as process:
+        wait_until(lambda: len(list((place / "builds").iterdir())) > 1)
+        since = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=20)
+
+    assert (process.returncode, told) == (130, "stopped; the index is as it was before\n")
+    assert time.monotonic() - since < 3.0  # a second, on a machine that does nothing else
+    assert cli("search", "--no-build", "enforce", cwd=repository).returncode == 0
+
+
+def test_a_watched_repository_is_brought_up_to_date_by_itself(
+    cli: Cli, repository: Path, environment: dict[str, str]
+) -> None:
+    cli("index", "build", cwd=repository)
+    with start(repository, environment, "watch", "--json") as process:
+        assert process.stderr is not None
+        assert process.stdout is not None
+        assert process.stderr.readline().startswith("watching ")
+        # A change that comes before the watch has begun is seen by its first comparison.
+        (repository / "zebra.py").write_text("def zebra():\n    return 1\n")
+        reports = iter(process.stdout.readline, "")
+        assert any(json.loads(report)["added"] == 1 for report in reports)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
+    assert cli("search", "--no-build", "zebra", cwd=repository).returncode == 0

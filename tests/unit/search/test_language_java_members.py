@@ -1,0 +1,78 @@
+"""Java: methods called on something, members that are public without saying so, types that stand before names."""
+
+import pytest
+
+from holdfast.search.extract.code import extract
+from holdfast.search.model import Chunk
+
+
+def definitions(language: str, source: str) -> list[Chunk]:
+    chunks = extract(language, "a", source.encode()).chunks
+    return [found for found in chunks if found.mode == "code" and found.kind != "module"]
+
+
+def method(body: str) -> Chunk:
+    return definitions("java", f"import java.util.List;\nclass A {{ void f() {{ {body} }} }}\n")[1]
+
+
+@pytest.mark.parametrize(
+    ("body", "calls"),
+    [
+        ("obj.run(1);", ["obj.run"]),
+        ("List.of(1);", ["List.of", "java.util.List.of"]),
+        ("this.bank.charge(x);", ["this.bank.charge"]),
+        ("super.close();", ["super.close"]),
+        ("builder\n  .append(x);", ["builder.append"]),
+        ("a().b().c();", ["c", "b", "a"]),
+        ("List.<String>of();", ["of"]),
+        ("return plain();", ["plain"]),
+    ],
+)
+def test_a_call_is_named_with_what_it_is_called_on(body: str, calls: list[str]) -> None:
+    assert sorted(method(body).facts["calls"]) == sorted(calls)
+
+
+def test_the_site_of_a_call_on_an_object_points_at_its_arguments() -> None:
+    found = method("Runtime.exec(command);")
+
+    assert [site.callee for site in found.call_sites] == ["Runtime.exec"]
+    assert found.facts["reads"] == ["command"]
+
+
+def test_collections_are_changed_by_their_methods() -> None:
+    assert method("items.add(x); this.seen.put(a, b);").facts["mutations"] == ["items.add()", "this.seen.put()"]
+
+
+def test_declared_types_are_known_and_var_declares_none() -> None:
+    found = method("Map<String, Item> a = load(); int b, c = 2; var d = load();").facts["inferred_types"]
+
+    assert sorted(found) == ["a: Map<String, Item>", "b: int", "c: int"]
+
+
+def test_members_of_an_interface_are_public_unless_they_say_otherwise() -> None:
+    source = "interface I { int K = 1; int f(); static void g() {} private void h() {} class C {} }"
+    found = {item.name: item.visibility for item in definitions("java", source)}
+
+    assert [name for name, visibility in found.items() if visibility == "public"] == ["I.K", "I.f", "I.g", "I.C"]
+    assert found["I.h"] == "private"
+
+
+@pytest.mark.parametrize(
+    ("head", "name"),
+    [
+        ("class API Shop", "Shop"),
+        ("class API_X(1) Shop : public Base", "Shop"),
+        ("struct T_API Shop final : Base", "Shop"),
+        ("class ABC final", "ABC"),
+    ],
+)
+def test_a_macro_in_front_of_the_name_of_a_class_is_not_its_name(head: str, name: str) -> None:
+    source = f"namespace a {{\n{head} {{\n public:\n  int f() {{ return 1; }}\n}};\n}}\nint g() {{}}\n"
+    found = definitions("cpp", source)
+
+    assert [item.name for item in found] == [name, f"{name}.f", "g"]
+    assert found[0].signature == head
+
+
+def test_where_control_flow_is_not_known_it_is_not_counted() -> None:
+    assert definitions("rust", "fn f() { if a {} }")[0].counts == {}

@@ -1,0 +1,437 @@
+"""JavaScript: a file labelled by hand, and each fact with a case that fails if it is missing or wrong."""
+
+from functools import cache
+
+import pytest
+
+from holdfast.search.extract.code import extract
+from holdfast.search.languages import fields_of
+from holdfast.search.model import Chunk, Extraction
+
+SOURCE = """\
+#!/usr/bin/env node
+/** Sells things. */
+import fs, { readFile as read, default as fallback } from "node:fs";
+import * as path from 'path';
+import "./side-effect.js";
+const { exec: run, spawn } = require("child_process");
+const debug = require("debug")("shop"), join = require("path").join;
+export { helper, Shop as Store } from "./lib/store.js";
+export * as everything from "./all.js";
+
+export const LIMIT = 10, RATE = 1.5;
+let state;
+const table = { a: 1, "b": [2] };
+
+/**
+ * Opens a shop.
+ * @returns {Shop} it
+ */
+export async function openShop(name, { size = 3, owner: { id }, ...rest }, [first] = [], ...others) {
+  if (name && size > LIMIT || !others.length) {
+    throw new RangeError(`bad ${name}: \\n`);
+  }
+  const shop = new Shop(name), copy = shop;
+  run("ls", { cwd: path.dirname(name) });
+  const data = await read(name);
+  for (const [key, value] of Object.entries(data)) {
+    if (key?.length) continue;
+    else break;
+  }
+  this.total += size;
+  shop.items[id] = data ?? state;
+  return shop;
+}
+
+export const double = (x = 2) => x * 2;
+const identity = x => x;
+const later = async function named(a) { await a; return; };
+function* count(max) { while (max--) { yield max; } }
+var one = () => 1, two = function () {};
+
+export default class Shop extends stores.Base {
+  static #open = false;
+  name = "shop";
+  handler = async (event) => { this.#close(event); };
+  constructor(name) {
+    super(name);
+    this.name = name;
+    this.render = () => <Card title={name}><div/></Card>;
+  }
+  // Whether it is open.
+  get isOpen() { return !this.closed; }
+  set isOpen(value) { this.closed = value; delete this.cache.x; }
+  static async *stream() { yield* other(); }
+  #close() { try { risky(); } catch (error) { log(error); throw error; } }
+  _guess(a) { switch (a) { case 1: return "one"; case 2: return 2; default: return null; } }
+  [Symbol.iterator]() { return this.items.values(); }
+  'quoted name'() {}
+}
+
+const api = {
+  get(url) { return fetch(url); },
+  post: async (url, body) => { await fetch(url, { method: "POST" }); },
+  nested: { remove: function (id) { delete table[id]; } },
+};
+
+exports.helper = function (a) { return a; };
+module.exports.other = (b) => b;
+module.exports = function create() {};
+Shop.prototype.sell = function (item) { this.items.push(item); };
+Shop.create = (n) => new Shop(n);
+const Local = class extends Shop { m() {} };
+function outer() {
+  function inner() { return state; }
+  const total = 1 + inner(), text = "a";
+  const { a, b: renamed } = table;
+  const { query } = request;
+  state = total ? a : renamed;
+  items.forEach((item) => { item.go(); });
+  return inner;
+}
+"""
+
+# kind, name, first line, last line
+DEFINITIONS = [
+    ("variable", "debug, join", 7, 7),
+    ("variable", "LIMIT, RATE", 11, 11),
+    ("variable", "state", 12, 12),
+    ("variable", "table", 13, 13),
+    ("function", "openShop", 19, 33),
+    ("function", "double", 35, 35),
+    ("function", "identity", 36, 36),
+    ("function", "later", 37, 37),
+    ("function", "count", 38, 38),
+    ("function", "one", 39, 39),
+    ("function", "two", 39, 39),
+    ("class", "Shop", 41, 58),
+    ("method", "Shop.handler", 44, 44),
+    ("method", "Shop.constructor", 45, 49),
+    ("method", "Shop.constructor.render", 48, 48),
+    ("method", "Shop.isOpen", 51, 51),
+    ("method", "Shop.isOpen", 52, 52),
+    ("method", "Shop.stream", 53, 53),
+    ("method", "Shop.#close", 54, 54),
+    ("method", "Shop._guess", 55, 55),
+    ("method", "Shop.[Symbol.iterator]", 56, 56),
+    ("method", "Shop.quoted name", 57, 57),
+    ("variable", "api", 60, 64),
+    ("method", "api.get", 61, 61),
+    ("method", "api.post", 62, 62),
+    ("method", "api.remove", 63, 63),
+    ("function", "helper", 66, 66),
+    ("function", "other", 67, 67),
+    ("function", "create", 68, 68),
+    ("method", "Shop.sell", 69, 69),
+    ("function", "Shop.create", 70, 70),
+    ("class", "Local", 71, 71),
+    ("method", "Local.m", 71, 71),
+    ("function", "outer", 72, 80),
+    ("function", "outer.inner", 73, 73),
+]
+
+
+@cache
+def extraction() -> Extraction:
+    return extract("javascript", "shop", SOURCE.encode())
+
+
+def chunk(name: str) -> Chunk:
+    return next(found for found in extraction().chunks if found.mode == "code" and found.name == name)
+
+
+def snippet(body: str) -> Chunk:
+    """The first definition of a small file."""
+    chunks = extract("javascript", "a", body.encode()).chunks
+    return next(found for found in chunks if found.mode == "code" and found.kind != "module")
+
+
+def test_every_definition_is_found_with_its_kind_qualified_name_and_lines() -> None:
+    found = [
+        (item.kind, item.name, item.start_line, item.end_line)
+        for item in extraction().chunks
+        if item.mode == "code" and item.kind != "module"
+    ]
+
+    assert found == DEFINITIONS
+
+
+def test_the_file_knows_its_imports_and_its_exports() -> None:
+    found = extraction()
+
+    assert found.imports == [
+        "node:fs", "path", "./side-effect.js", "child_process", "debug", "./lib/store.js", "./all.js",
+    ]  # fmt: skip
+    assert found.exports == [
+        "helper", "Store", "everything", "LIMIT", "RATE", "openShop", "double", "default", "Shop", "other",
+        "create",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "signature"),
+    [
+        (
+            "openShop",
+            "async function openShop(name, { size = 3, owner: { id }, ...rest }, [first] = [], ...others)",
+        ),
+        ("double", "const double = (x = 2)"),
+        ("identity", "const identity = x"),
+        ("count", "function* count(max)"),
+        ("Shop", "class Shop extends stores.Base"),
+        ("Shop.stream", "static async *stream()"),
+        ("api.post", "post: async (url, body)"),
+        ("Shop.sell", "Shop.prototype.sell = function (item)"),
+        ("table", 'const table = { a: 1, "b": [2] };'),
+    ],
+)
+def test_a_signature_is_one_line(name: str, signature: str) -> None:
+    assert chunk(name).signature == signature
+
+
+@pytest.mark.parametrize(
+    ("name", "visibility"),
+    [("openShop", "public"), ("Shop.#close", "private"), ("Shop._guess", "protected"), ("api.get", "public")],
+)
+def test_visibility_is_told_by_signs_and_underscores(name: str, visibility: str) -> None:
+    assert chunk(name).visibility == visibility
+
+
+@pytest.mark.parametrize(
+    ("name", "fact", "expected"),
+    [
+        ("openShop", "params", ["name", "size", "rest", "id", "first", "others"]),
+        ("openShop", "param_defaults", ["size=3"]),
+        ("identity", "params", ["x"]),
+        ("openShop", "modifiers", ["export"]),
+        ("Shop", "modifiers", ["export", "default"]),
+        ("Shop.isOpen", "modifiers", ["get"]),
+        ("Shop", "extends", ["stores.Base"]),
+        ("Local", "extends", ["Shop"]),
+        ("openShop", "throws", ["RangeError"]),
+        ("openShop", "awaits", ["read"]),
+        ("openShop", "calls", [
+            "RangeError", "Shop", "run", "child_process.exec", "path.dirname", "read", "fs.readFile",
+            "Object.entries",
+        ]),
+        ("Shop.handler", "calls", ["this.#close"]),
+        ("outer", "calls", ["inner", "items.forEach", "item.go"]),
+        ("openShop", "writes", ["shop", "copy", "data", "key", "value", "this.total"]),
+        ("outer", "writes", ["total", "text", "query", "state", "a", "renamed"]),
+        ("openShop", "mutations", ["shop.items[]", "this.total"]),
+        ("Shop.sell", "mutations", ["this.items.push()"]),
+        ("api.remove", "mutations", ["table[]"]),
+        ("openShop", "aliases", ["copy=shop"]),
+        ("openShop", "inferred_types", ["size: number", "shop: Shop"]),
+        ("outer", "inferred_types", ["text: string"]),
+        ("Shop.isOpen", "reads", ["this.closed"]),
+        ("outer", "reads", ["table", "request", "total", "a", "renamed", "items", "item", "inner"]),
+        ("outer.inner", "uses", ["state"]),
+        ("helper", "exports", ["helper"]),
+        ("outer", "exports", []),
+    ],
+)  # fmt: skip
+def test_a_fact_is_exactly_what_the_source_says(name: str, fact: str, expected: list[str]) -> None:
+    assert chunk(name).facts.get(fact, []) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "flags"),
+    [
+        ("openShop", {"async", "returns"}),
+        ("double", {"returns"}),
+        ("later", {"async"}),
+        ("count", {"generator"}),
+        ("Shop.stream", {"async", "generator"}),
+        ("Shop.handler", {"async"}),
+        ("two", set()),
+    ],
+)
+def test_flags_are_set_where_they_are_true(name: str, flags: set[str]) -> None:
+    assert chunk(name).flags == flags
+
+
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [
+        ("openShop", {"branches": 2, "loops": 1, "breaks": 1, "continues": 1, "returns": 1, "complexity": 7}),
+        ("Shop._guess", {"branches": 2, "loops": 0, "breaks": 0, "continues": 0, "returns": 3, "complexity": 3}),
+        ("Shop.#close", {"branches": 1, "loops": 0, "breaks": 0, "continues": 0, "returns": 0, "complexity": 2}),
+        ("count", {"branches": 0, "loops": 1, "breaks": 0, "continues": 0, "returns": 0, "complexity": 2}),
+        ("Shop", {}),
+    ],
+)
+def test_control_flow_is_counted_for_its_innermost_definition(name: str, counts: dict[str, int]) -> None:
+    assert chunk(name).counts == counts
+
+
+def test_the_comment_above_a_definition_documents_it() -> None:
+    assert chunk("openShop").doc == "Opens a shop.\n@returns {Shop} it"
+    assert chunk("Shop.isOpen").doc == "Whether it is open."
+    assert chunk("outer").doc == ""
+
+
+def test_comments_are_prose_under_the_name_of_their_definition() -> None:
+    prose = [(item.kind, item.name, item.text) for item in extraction().chunks if item.mode == "extracted-prose"]
+
+    assert prose == [
+        ("comment", "", "Sells things."),
+        ("docstring", "openShop", "Opens a shop.\n@returns {Shop} it"),
+        ("docstring", "Shop.isOpen", "Whether it is open."),
+    ]
+
+
+def test_components_are_used_and_plain_tags_are_not() -> None:
+    found = snippet("function F(p) { return <ui.Card a={b}><Icon/><div>some text</div></ui.Card>; }")
+
+    assert found.facts["uses"] == ["b", "ui.Card", "ui", "Icon"]
+    assert found.facts["reads"] == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("source", "calls"),
+    [
+        ('import a from "m"; function f() { a.b() }', ["a.b", "m.b"]),
+        ('import {b as c} from "./m"; function f() { c() }', ["c", "./m.b"]),
+        ('import * as n from "m"; function f() { n.x.y() }', ["n.x.y", "m.x.y"]),
+        ('import d, {default as e} from "node:m"; function f() { d(); e() }', ["d", "m", "e"]),
+        ('const {exec: run} = require("child_process"); function f() { run() }', ["run", "child_process.exec"]),
+        ('const e = require("m").b; function f() { e() }', ["e", "m.b"]),
+        ('async function f() { const m = await import("x"); m.go() }', ["m.go", "x.go"]),
+        ("function f() { a?.b?.(c); new D.E; g`x`; (h)(); }", ["a.b", "D.E", "g"]),
+        ("function f() { a(b).c(); }", ["c", "a"]),
+    ],
+)
+def test_calls_are_named_as_written_and_by_their_import(source: str, calls: list[str]) -> None:
+    found = next(item for item in extract("javascript", "a.js", source.encode()).chunks if item.name == "f")
+
+    assert sorted(found.facts["calls"]) == sorted(calls)
+
+
+@pytest.mark.parametrize(
+    ("source", "imports"),
+    [
+        ('export * from "./a"', ["./a"]),
+        ('import"a";import{b}from"c"', ["a", "c"]),
+        ('require("a"); x(require("b"))', ["a", "b"]),
+        ('import("a").then(b)', ["a"]),
+        ("require(name)", []),
+        ("const a = load('b')", []),
+    ],
+)
+def test_imports_are_the_modules_as_written(source: str, imports: list[str]) -> None:
+    assert extract("javascript", "a.js", source.encode()).imports == imports
+
+
+@pytest.mark.parametrize(
+    ("source", "exports"),
+    [
+        ("export { a, b as c }; export let d = 1;", ["a", "c", "d"]),
+        ("export const { a, b } = c;", ["a", "b"]),
+        ("export default function () {}", ["default"]),
+        ("exports.a = exports.b = 1; exported.c = 2;", ["a", "b"]),
+        ("module.exports = { a, b: 1, c() {} };", ["a", "b", "c"]),
+        ("function f() {} const b = 1;", []),
+    ],
+)
+def test_exports_are_the_names_that_the_file_offers(source: str, exports: list[str]) -> None:
+    assert extract("javascript", "a.js", source.encode()).exports == exports
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "name"),
+    [
+        ("export default function () {}", "function", "default"),
+        ("export default async (a) => a;", "function", "default"),
+        ("export default class {}", "class", "default"),
+        ("module.exports = (a) => a;", "function", "module.exports"),
+        ("module.exports = class A {};", "class", "A"),
+        ("exports.A = class {};", "class", "A"),
+        ("foo = function () {};", "function", "foo"),
+        ("a.b.c = function* () {};", "function", "a.b.c"),
+        ("this.x = () => 1;", "method", "x"),
+        ("x({ m() {} });", "method", "m"),
+        ("x({ 'a b': () => 1 });", "method", "a b"),
+        ("const a = 1, f = () => 2;", "variable", "a"),
+    ],
+)
+def test_a_function_is_called_by_what_it_is_bound_to(source: str, kind: str, name: str) -> None:
+    found = snippet(source)
+
+    assert (found.kind, found.name) == (kind, name)
+
+
+@pytest.mark.parametrize(
+    ("value", "inferred"),
+    [
+        ("1.5", "number"), ("'a'", "string"), ("`a`", "string"), ("false", "boolean"), ("!b", "boolean"),
+        ("[]", "Array"), ("{}", "Object"), ("/x/", "RegExp"), ("new a.B(1)", "a.B"), ("Number(b)", "number"),
+        ("-1", "number"), ("b()", ""), ("b", ""), ("new B().c", ""),
+    ],
+)  # fmt: skip
+def test_literals_and_constructors_give_types_away(value: str, inferred: str) -> None:
+    found = snippet(f"function f() {{ const a = {value}; }}")
+
+    assert found.facts.get("inferred_types", []) == ([f"a: {inferred}"] if inferred else [])
+
+
+@pytest.mark.parametrize(
+    ("body", "reads"),
+    [
+        ("`a ${b.c} d`", ["b.c"]),
+        ("x({ key: value, short })", ["value", "short"]),
+        ("/re+x/g.test(s)", ["s"]),
+        ("l: for (const k of list) continue l", ["list"]),
+        ("$el.x + this.#y", ["$el.x", "this.#y"]),
+        ("a\n  .b(c)", ["a", "c"]),
+        ("[1].map((n) => n + m)", ["n", "m"]),
+    ],
+)
+def test_only_names_that_are_read_are_reads(body: str, reads: list[str]) -> None:
+    assert snippet(f"function f() {{ {body} }}").facts["reads"] == reads
+
+
+def test_decorators_are_named_without_their_arguments() -> None:
+    found = snippet("@tag('x')\nclass A { @log m() {} }")
+
+    assert found.facts["decorators"] == ["tag"]
+
+
+def test_definitions_before_and_after_broken_syntax_are_found() -> None:
+    found = extract("javascript", "a.js", b"function a() {}\nfunction b( { [\nfunction c() {}\nclass D {}\n")
+
+    assert {"a", "c", "D"} <= {item.name for item in found.chunks}
+    assert found.remarks
+
+
+def test_line_breaks_of_windows_change_nothing_but_the_offsets() -> None:
+    found = extract("javascript", "a.js", SOURCE.replace("\n", "\r\n").encode()).chunks
+    lines = [
+        (item.kind, item.name, item.start_line, item.end_line)
+        for item in found
+        if item.mode == "code" and item.kind != "module"
+    ]
+
+    assert lines == DEFINITIONS
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        b"", b"\n\n", b"\xef\xbb\xbflet a", b"\x00\xff\xfe",
+        b"x = " + b"(" * 5000 + b")" * 5000, b"function f(){" * 2000, b"x = " + b"a + " * 5000 + b"b",
+        b"const a = " + b"{a: " * 3000 + b"}" * 3000, b"a" + b".b(c)" * 3000, b"const f = " + b"() => " * 3000,
+        b"function f(" + b"{a: " * 2000 + b"b" + b"}" * 2000 + b"){}",
+    ],
+)  # fmt: skip
+def test_hostile_files_are_survived(source: bytes) -> None:
+    found = extract("javascript", "a.js", source)
+
+    assert all(0 <= item.start < item.end <= len(source) for item in found.chunks)
+
+
+def test_javascript_has_no_declared_types() -> None:
+    fields = fields_of("javascript")
+
+    assert {"calls", "awaits", "modifiers", "exports", "async", "generator", "risk_flows"} <= fields
+    assert not {"param_types", "return_types"} & fields
