@@ -7,6 +7,7 @@ import contextlib
 import json
 import shutil
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from benchmarks.search.model import Hit
 
 from holdfast.errors import ToolError
 
-__all__ = ["Ours", "build", "index_bytes"]
+__all__ = ["Ours", "build", "index_bytes", "keeper"]
 
 
 def build(tree: Path, indexes: Path, *, full: bool = True) -> dict[str, Any]:
@@ -23,6 +24,17 @@ def build(tree: Path, indexes: Path, *, full: bool = True) -> dict[str, Any]:
     from holdfast.search.repository import find_repository
 
     return build_index(find_repository(tree), indexes, full=full)
+
+
+@contextlib.contextmanager
+def keeper(tree: Path, indexes: Path) -> Iterator[Callable[[], dict[str, Any]]]:
+    """What `holdfast index watch` runs at every change: an update by a process that stays."""
+    from holdfast.search.keeper import IndexKeeper
+    from holdfast.search.repository import find_repository
+
+    with IndexKeeper(find_repository(tree), indexes) as kept:
+        kept.stay_warm()
+        yield lambda: kept.refresh(progress=lambda *_: None, stop=lambda: False)
 
 
 def index_bytes(indexes: Path) -> int:

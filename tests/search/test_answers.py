@@ -154,3 +154,12 @@ def test_the_text_of_documents_is_found_by_heading_and_page(repository: Reposito
     assert (section["file"], section["name"]) == ("plan.docx", "Rollout")
     assert (page["file"], page["name"]) == ("report.pdf", "page 1")
     assert "submarine" in page["snippet"]["lines"][0]["text"]
+
+
+@pytest.mark.parametrize(("query", "file"), [("fetches user", "web/client.js"), ("takes from", "pkg/budget.go")])
+def test_the_comment_above_a_definition_finds_it(ask: Ask, query: str, file: str) -> None:
+    assert first(ask(f'"{query}"' if query == "takes from" else query, mode="code"))["file"] == file
+
+
+def test_the_path_finds_what_is_in_the_file(ask: Ask) -> None:
+    assert {hit["file"] for hit in ask("manager tools", mode="code")["code"][:2]} == {"tools/manager.py"}

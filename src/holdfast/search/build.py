@@ -19,7 +19,9 @@ from holdfast.search.prepare import FileToPrepare
 from holdfast.search.repository import Repository, head
 from holdfast.search.stages import Stages
 
-__all__ = ["full_build", "parser_pool", "report", "tasks_for"]
+__all__ = ["PARSER", "full_build", "parser_pool", "report", "tasks_for"]
+
+PARSER = "holdfast.search.prepare:prepare"  # what a parser process runs
 
 
 def full_build(repository: Repository, home: IndexHome, *, progress: Progress, stop: Stop) -> dict[str, Any]:
@@ -69,7 +71,7 @@ def tasks_for(
 def parser_pool(files: int) -> ParsePool:
     """Parser processes for this many files."""
     workers = max(1, min(os.cpu_count() or 1, 8, (files + 7) // 8))
-    return ParsePool(workers, "holdfast.search.prepare:prepare")
+    return ParsePool(workers, PARSER)
 
 
 def report(

@@ -5,7 +5,7 @@ vocabulary of their fact, which is far smaller than the number of chunks. Filter
 imports) become a set of files.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from holdfast.search.engine.interface import AtLeast, Condition, Engine, Facts, Files, NoneOf
@@ -73,26 +73,28 @@ def conditions(request: SearchRequest, engine: Engine, store: StoreReader, now: 
         wanted = engine.vocabulary("imports").module(request.import_)
         yield Files(engine.files_with_fact("imports", wanted))
     if request.path or request.file:
-        yield Files(_files_on_paths(request, store))
+        entries = (*request.path, *request.file)
+        exact_case = request.files_match_case
+        key = (entries, exact_case)
+        yield Files(store.remembered(key, lambda: _on_paths(entries, store, exact_case=exact_case)))
     tests = list(_file_tests(request, now))
     if tests:
         yield Files(frozenset(n for n, row in store.files().items() if all(test(row) for test in tests)))
 
 
-def _files_on_paths(request: SearchRequest, store: StoreReader) -> frozenset[int]:
+def _on_paths(entries: Sequence[str], store: StoreReader, *, exact_case: bool) -> frozenset[int]:
     """The files with at least one of the wanted parts, or expressions, in their path."""
     paths, numbers = store.path_vocabulary()
     found: set[str] = set()
-    for entry in (*request.path, *request.file):
+    for entry in entries:
         regex = as_regex(entry)
         if regex is not None:
             from holdfast.search.regex import compiled
 
-            expression = compiled(regex[0], regex[1] if request.files_match_case else regex[1] + "i")
+            expression = compiled(regex[0], regex[1] if exact_case else regex[1] + "i")
             found.update(path for path in paths.values if expression.search(path) is not None)
         else:
-            same_letters = paths.containing(entry)
-            found.update(path for path in same_letters if entry in path or not request.files_match_case)
+            found.update(path for path in paths.containing(entry) if entry in path or not exact_case)
     return frozenset(numbers[path] for path in found)
 
 

@@ -4,11 +4,11 @@ People ask "return the configuration" where the code says `get_conf`. Only names
 short and chosen with care, so a near word there says something; in a body it would only add noise.
 """
 
-from functools import lru_cache
+from collections.abc import Iterable
 
 from holdfast.search.stems import stem
 
-__all__ = ["kinship"]
+__all__ = ["nearest"]
 
 _ABBREVIATION = 0.7
 _SAME_MEANING = 0.35
@@ -48,22 +48,26 @@ _MEANINGS = (
     ("equal", "eq", "same", "compare"),
 )
 _GROUPS_OF: dict[str, set[int]] = {}
+_NOTHING: set[int] = set()
 for _number, _group in enumerate(_MEANINGS):
     for _word in _group:
         _GROUPS_OF.setdefault(stem(_word), set()).add(_number)
 
 
-@lru_cache(maxsize=1 << 15)
-def kinship(asked: str, named: str) -> float:
-    """How much a word of a name counts for a word of the query, both stemmed: 1 for the same, 0 for nothing."""
-    if asked == named:
-        return 1.0
-    short, long = (asked, named) if len(asked) < len(named) else (named, asked)
-    if len(short) >= _SHORTEST and long.startswith(short):
-        return _ABBREVIATION
-    if _GROUPS_OF.get(asked, _NOTHING) & _GROUPS_OF.get(named, _NOTHING):
-        return _SAME_MEANING
-    return 0.0
-
-
-_NOTHING: set[int] = set()
+def nearest(named: str, asked: Iterable[str]) -> tuple[float, str]:
+    """The word of the query (stemmed) that is nearest to a word of a name, and how near: 1 the same, 0 nothing."""
+    best = (0.0, "")
+    meanings = _GROUPS_OF.get(named, _NOTHING)
+    start = named[:_SHORTEST]
+    for word in asked:
+        if word == named:
+            return 1.0, word
+        if (
+            word.startswith(start)
+            and len(start) == _SHORTEST
+            and (word.startswith(named) or named.startswith(word))
+        ):
+            best = max(best, (_ABBREVIATION, word))
+        elif meanings and meanings & _GROUPS_OF.get(word, _NOTHING):
+            best = max(best, (_SAME_MEANING, word))
+    return best

@@ -246,16 +246,10 @@ def build_index(
     wait: float = 0.0,
 ) -> dict[str, Any]:
     """Build the index, or bring it up to date where there is one; what was done, with figures."""
-    from holdfast.search.build import full_build
-    from holdfast.search.update import update
+    from holdfast.search.keeper import IndexKeeper
 
-    home = IndexHome(index_home(repository, cache_dir))
-    with home.writing(wait=wait):
-        build = home.current()
-        if full or build is None:
-            return full_build(repository, home, progress=progress or _no_progress, stop=stop or _never)
-        home.prune()
-        return update(repository, build, progress=progress or _no_progress, stop=stop or _never)
+    with IndexKeeper(repository, cache_dir) as keeper:
+        return keeper.refresh(progress=progress or _no_progress, stop=stop or _never, full=full, wait=wait)
 
 
 def ensure_index(

@@ -43,6 +43,6 @@ def pack_text(source: bytes) -> bytes:
     return zlib.compress(source, _LEVEL)
 
 
-def unpack_text(data: bytes) -> bytes:
-    """The text again."""
-    return zlib.decompress(data)
+def unpack_text(data: bytes, until: int | None = None) -> bytes:
+    """The text again, or so many bytes of its beginning."""
+    return zlib.decompress(data) if until is None else zlib.decompressobj().decompress(data, max(until, 1))

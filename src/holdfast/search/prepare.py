@@ -160,7 +160,6 @@ def _prepared(task: FileToPrepare, source: bytes, chunk: Chunk) -> PreparedChunk
     name, name_identifiers = body_streams(chunk.name)
     words = ChunkWords(
         name=f"{name} {name_identifiers}".strip(),
-        signature=body_streams(chunk.signature)[0],
         doc=body_streams(chunk.doc)[0],
         body=body,
         identifiers=identifiers,

@@ -37,14 +37,13 @@ class ChunkWords:
     """The words of a chunk, by the field that they stand in: space-separated, stemmed, in order."""
 
     name: str
-    signature: str
     doc: str
     body: str  # sub-words in the order of the text; phrases and distances are measured in it
     identifiers: str  # whole identifiers of more than one part, and dotted names
 
     def packed(self) -> bytes:
         """The compact form that is stored: `unpacked_words` reads it."""
-        streams = (self.name, self.signature, self.doc, self.body, self.identifiers)
+        streams = (self.name, self.doc, self.body, self.identifiers)
         return pack(FIELD_SEPARATOR.join(map(spaced, streams)).encode("utf-8", "surrogatepass"))
 
 
@@ -59,7 +58,7 @@ def unpacked_words(data: bytes) -> str:
 
 
 def word_fields(words: str) -> list[str]:
-    """Name, signature, doc, body and identifiers, each spaced."""
+    """Name, doc, body and identifiers, each spaced."""
     return words.split(FIELD_SEPARATOR)
 
 

@@ -10,15 +10,16 @@ from holdfast.search.filters import used_fields
 from holdfast.search.plan import Planner, looked_up
 from holdfast.search.query import tree
 from holdfast.search.query.parser import parse
-from holdfast.search.rank import DEFAULT_WEIGHTS, Ranked, Weights, rank, terms_with_idf
+from holdfast.search.rank import rank, terms_with_idf
 from holdfast.search.request import SHORTCUTS, SearchRequest, modes
+from holdfast.search.scoring import DEFAULT_WEIGHTS, Ranked, Weights
 from holdfast.search.shape import KEYS, bundles, hits
 from holdfast.search.store.reader import ChunkRow, StoreReader
 from holdfast.search.tokens import exact_words
 
 __all__ = ["Found", "Searching"]
 
-_CANDIDATES = 96  # ranked for a page of results; more of them made no answer better
+_CANDIDATES = 64  # ranked for a page of results; more of them made no answer better
 _MOST_CANDIDATES = 4096  # looked at when a condition can only be checked on the text or by git
 _Check = Callable[[list[ChunkRow]], list[ChunkRow]]
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from holdfast.search.rank import Ranked
 from holdfast.search.request import SearchRequest
+from holdfast.search.scoring import Ranked
 from holdfast.search.snippet import snippet
 from holdfast.search.store.reader import FileRow, StoreReader
 
@@ -29,7 +29,10 @@ def hits(
     """The shown results of one mode."""
     details = store.details([one.row.id for one in ranked])
     files = store.file_rows({one.row.file for one in ranked})
-    texts = {number: store.text(number) for number in files}
+    ends = {one.row.file: 0 for one in ranked}
+    for one in ranked:
+        ends[one.row.file] = max(ends[one.row.file], one.row.end)
+    texts = {n: store.text(n, until=None if request.context else end) for n, end in ends.items()}
     return [
         _hit(one, files[one.row.file], details[one.row.id], texts[one.row.file], request, words, reasons)
         for one in ranked

@@ -9,17 +9,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from holdfast.search.build import full_build, parser_pool
 from holdfast.search.home import IndexBusyError, IndexHome
 from holdfast.search.index_writer import Progress, Stop
-from holdfast.search.pool import ParsePool
-from holdfast.search.repository import Repository, index_home
-from holdfast.search.update import update
+from holdfast.search.keeper import IndexKeeper
+from holdfast.search.repository import Repository
 
 __all__ = ["watch_index"]
 
 _GATHER_MS = 150  # a save is often several events
 _RECONCILE_MS = 120_000
+_PATIENCE = 600.0  # seconds that another process may take to finish its own build first
 
 
 def watch_index(
@@ -31,24 +30,15 @@ def watch_index(
     stop: Stop,
 ) -> None:
     """Index what changes until `stop` says so; `on_report` hears of every update that did something."""
-    home = IndexHome(index_home(repository, cache_dir))
-    with parser_pool(1) as pool, contextlib.closing(_changes(repository, home, stop)) as changes:
-        on_report(_refresh(repository, home, pool, progress, stop))
-        for _ in changes:
-            with contextlib.suppress(IndexBusyError):  # another process writes; the next look will tell
-                report = _refresh(repository, home, pool, progress, stop)
-                if report["action"] != "unchanged":
-                    on_report(report)
-
-
-def _refresh(
-    repository: Repository, home: IndexHome, pool: ParsePool, progress: Progress, stop: Stop
-) -> dict[str, Any]:
-    with home.writing():
-        build = home.current()
-        if build is None:
-            return full_build(repository, home, progress=progress, stop=stop)
-        return update(repository, build, progress=progress, stop=stop, pool=pool)
+    with IndexKeeper(repository, cache_dir) as keeper:
+        keeper.stay_warm()
+        with contextlib.closing(_changes(repository, keeper.home, stop)) as changes:
+            on_report(keeper.refresh(progress=progress, stop=stop, wait=_PATIENCE))
+            for _ in changes:
+                with contextlib.suppress(IndexBusyError):  # another process writes; the next look will tell
+                    report = keeper.refresh(progress=progress, stop=stop)
+                    if report["action"] != "unchanged":
+                        on_report(report)
 
 
 def _changes(repository: Repository, home: IndexHome, stop: Stop) -> Any:

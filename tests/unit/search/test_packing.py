@@ -17,7 +17,7 @@ def test_a_small_row_takes_less_than_half_of_its_size() -> None:
 
 
 def test_words_are_stored_with_spaces_on_both_sides() -> None:
-    words = ChunkWords("retry budget", "", "", "retry retry", "retrybudget")
-    name, signature, _, body, identifiers = word_fields(unpacked_words(words.packed()))
-    assert (name.count(" budget "), body.count(" retry "), signature.count(" x ")) == (1, 2, 0)
+    words = ChunkWords("retry budget", "", "retry retry", "retrybudget")
+    name, doc, body, identifiers = word_fields(unpacked_words(words.packed()))
+    assert (name.count(" budget "), body.count(" retry "), doc.count(" x ")) == (1, 2, 0)
     assert " retrybudget " in identifiers

@@ -4,13 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.search.prepared import ChunkWords
-from holdfast.search.rank import QueryTerm, rank
+from holdfast.search.rank import rank
+from holdfast.search.scoring import QueryTerm
 from holdfast.search.store.reader import ChunkRow
 from holdfast.search.tokens import body_streams
 
 
 def row(number: int, name: str = "f", body: str = "", file: int = 1, identifiers: str = "") -> ChunkRow:
-    words = ChunkWords(body_streams(name)[0], "", "", body, identifiers).packed()
+    words = ChunkWords(body_streams(name)[0], "", body, identifiers).packed()
     return ChunkRow(number, file, "code", "function", name, 10 * number, 10 * number + 9, 1, 2, words)
 
 

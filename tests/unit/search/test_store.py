@@ -11,7 +11,7 @@ from holdfast.search.store.writer import StoreWriter
 
 
 def prepared(path: str, text: str) -> PreparedFile:
-    words = ChunkWords("name", "", "", text, "")
+    words = ChunkWords("name", "", text, "")
     chunk = PreparedChunk("code", "function", "f", 0, len(text), 1, 1, words, words.packed(), [], {}, pack(b"{}"))
     return PreparedFile(
         path, text.encode(), len(text), 7, "code", "python", "utf-8", 1, [], [], [], pack_text(text.encode()), "",

@@ -30,9 +30,10 @@ from holdfast.search.prepared import FACT_SEPARATOR, fact
 __all__ = ["TantivyEngine"]
 
 # How much a match in a field counts when candidates are chosen. The final order is made by `rank`.
-_BOOSTS = (("body", 1.0), ("name", 1.5), ("path", 0.8))
+_BOOSTS = (("body", 1.0), ("name", 1.5))
 _IDENTIFIER_BOOST = 1.5
 _MOST_FILES = 1_000_000
+_MANY = 16  # values from which on a set is cheaper than a term for each
 
 
 class TantivyEngine:
@@ -161,10 +162,11 @@ class TantivyEngine:
     def _facts(self, name: str, values: Sequence[str]) -> Any:
         import tantivy
 
-        if len(values) == 1:
-            return tantivy.Query.term_query(self._schema, "facts", fact(name, values[0]), "basic")
         terms = [fact(name, value) for value in values]
-        return tantivy.Query.term_set_query(self._schema, "facts", terms)
+        if len(terms) > _MANY:
+            return tantivy.Query.term_set_query(self._schema, "facts", terms)
+        # A set is looked up for all documents at once; a few terms are cheaper beside what else has to match.
+        return self._any([tantivy.Query.term_query(self._schema, "facts", term, "basic") for term in terms])
 
     def _at_least(self, count: str, least: int) -> Any:
         import tantivy

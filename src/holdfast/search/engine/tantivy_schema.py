@@ -11,7 +11,8 @@ COUNT_FIELDS = ("branches", "loops", "breaks", "continues")
 PHRASE_FIELDS = ("body", "name")  # a method of RetryBudget is found by "retry budget" too
 GENERATION_TERM = fact("mode", "generation")
 
-_CHUNK_STREAMS = ("name", "signature", "doc", "body", "identifiers")
+_CHUNK_STREAMS = ("name", "body", "identifiers")
+_END = "\x1e"  # a word that no phrase reaches across
 
 
 def build_schema() -> Any:
@@ -21,7 +22,7 @@ def build_schema() -> Any:
     builder = tantivy.SchemaBuilder()
     builder.add_unsigned_field("chunk", indexed=True, fast=True)
     builder.add_unsigned_field("file", indexed=True, fast=True)
-    for name in ("path", *_CHUNK_STREAMS):
+    for name in _CHUNK_STREAMS:
         option = "position" if name in PHRASE_FIELDS else "freq"
         builder.add_text_field(name, tokenizer_name="whitespace", index_option=option)
     builder.add_text_field("facts", tokenizer_name="raw", index_option="basic")
@@ -39,9 +40,10 @@ def documents(file: PreparedFile, number: int, chunk_numbers: range, path_words:
         document = tantivy.Document()
         document.add_unsigned("chunk", chunk_number)
         document.add_unsigned("file", number)
-        document.add_text("path", path_words)
         words = chunk.words
-        streams = (words.name, words.signature, words.doc, words.body, words.identifiers)
+        # The comment above it and the path of the file are found like the text itself: fewer fields to look up.
+        above = "" if words.doc in words.body else words.doc
+        streams = (words.name, f"{words.body} {_END} {above} {_END} {path_words}", words.identifiers)
         for name, text in zip(_CHUNK_STREAMS, streams, strict=True):
             if text:
                 document.add_text(name, text)

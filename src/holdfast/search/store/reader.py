@@ -6,7 +6,7 @@ history) are read once and kept while the generation lasts.
 
 import sqlite3
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ from holdfast.search.store.database import ALIVE, connect
 __all__ = ["ChunkRow", "FileRow", "IndexFacts", "StoreReader"]
 
 _BATCH = 400  # values in one IN (...)
+_MOST_REMEMBERED = 64  # sets of files
 
 
 class ChunkRow(NamedTuple):
@@ -82,6 +83,7 @@ class StoreReader:
         self.generation = generation
         self._files: dict[int, FileRow] | None = None
         self._paths: tuple[Vocabulary, dict[str, int]] | None = None
+        self._remembered: dict[Hashable, frozenset[int]] = {}
 
     def close(self) -> None:
         """Leave the store."""
@@ -91,6 +93,7 @@ class StoreReader:
         """Look at another generation from now on."""
         if generation != self.generation:
             self.generation, self._files, self._paths = generation, None, None
+            self._remembered = {}
 
     def facts(self) -> IndexFacts:
         """What holds for the whole index."""
@@ -120,10 +123,10 @@ class StoreReader:
         rows = self._by_number("SELECT id, details FROM chunks", "id", numbers)
         return {row[0]: PreparedChunk.unpack_details(row[1]) for row in rows}
 
-    def text(self, file: int) -> bytes:
-        """The text of a file version as it was indexed, in UTF-8."""
+    def text(self, file: int, *, until: int | None = None) -> bytes:
+        """The text of a file version as it was indexed, in UTF-8; its beginning only, if that is enough."""
         row = self._all("SELECT text FROM texts WHERE file = ?", file)
-        return unpack_text(row[0][0]) if row else b""
+        return unpack_text(row[0][0], until) if row else b""
 
     def paths(self, numbers: Iterable[int]) -> dict[int, str]:
         """Paths of file versions; cheaper than all `files` when only a few are shown."""
@@ -152,6 +155,14 @@ class StoreReader:
             rows = self._all(f"SELECT path, id FROM files WHERE {ALIVE}", generation, generation)  # noqa: S608
             self._paths = (Vocabulary(path for path, _ in rows), dict(rows))
         return self._paths
+
+    def remembered(self, key: Hashable, find: Callable[[], frozenset[int]]) -> frozenset[int]:
+        """A set of files of this generation that was asked for before, or is found now."""
+        if key not in self._remembered:
+            if len(self._remembered) >= _MOST_REMEMBERED:
+                self._remembered.clear()
+            self._remembered[key] = find()
+        return self._remembered[key]
 
     def file_rows(self, numbers: Iterable[int]) -> dict[int, FileRow]:
         """Some files of this generation."""

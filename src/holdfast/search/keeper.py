@@ -1,0 +1,47 @@
+"""An index that is kept by one process: refreshed again and again, with a parser that stays warm."""
+
+import contextlib
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from holdfast.search.build import full_build, parser_pool
+from holdfast.search.home import IndexHome
+from holdfast.search.index_writer import Progress, Stop
+from holdfast.search.pool import ParsePool
+from holdfast.search.repository import Repository, index_home
+from holdfast.search.update import update
+
+__all__ = ["IndexKeeper"]
+
+
+class IndexKeeper:
+    """Keeps the index of a repository; the lock is held only while it is written."""
+
+    def __init__(self, repository: Repository, cache_dir: Path) -> None:
+        self.repository = repository
+        self.home = IndexHome(index_home(repository, cache_dir))
+        self._resources = contextlib.ExitStack()
+        self._pool: ParsePool | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._resources.close()
+
+    def refresh(self, *, progress: Progress, stop: Stop, full: bool = False, wait: float = 0.0) -> dict[str, Any]:
+        """Build the index, or bring it up to date where there is one; what was done, with figures."""
+        with self.home.writing(wait=wait):
+            build = self.home.current()
+            if full or build is None:
+                return full_build(self.repository, self.home, progress=progress, stop=stop)
+            self.home.prune()
+            return update(self.repository, build, progress=progress, stop=stop, pool=self._pool)
+
+    def stay_warm(self) -> None:
+        """Start a parser now and keep it: an update of one file then costs little more than that file."""
+        if self._pool is None:
+            self._pool = self._resources.enter_context(parser_pool(1))
