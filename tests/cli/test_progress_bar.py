@@ -95,11 +95,36 @@ def test_a_stream_that_is_gone_does_not_end_the_work() -> None:
         bar("index", 2, 2, "")
 
 
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_a_note_is_a_line_of_its_own_at_once(is_terminal: bool) -> None:
+    clock, stream = Clock(), io.StringIO()
+    with ProgressBar(stream, is_terminal=is_terminal, clock=clock) as bar:
+        bar("note", 0, None, "the index is built\x1b anew")
+        clock.now += 60
+        bar("index", 1, 2, "")
+        bar("note", 0, None, "again")
+    bar_line = f"{CLEAR}[##########..........] Indexing 1/2{CLEAR}" if is_terminal else "Indexing 1/2\n"
+
+    assert stream.getvalue() == f"note: the index is built\\u001b anew\n{bar_line}note: again\n"
+
+
+def test_a_note_does_not_disturb_what_is_measured() -> None:
+    clock, stream = Clock(), io.StringIO()
+    bar = ProgressBar(stream, is_terminal=False, clock=clock)
+    bar("index", 0, 100, "")
+    bar("note", 0, None, "x")
+    clock.now += 10
+    bar("index", 50, 100, "")
+
+    assert stream.getvalue().endswith("Indexing 50/100  5.0 files/s  10 s left\n")
+
+
 def test_a_quiet_bar_says_nothing() -> None:
     clock, stream = Clock(), io.StringIO()
     with ProgressBar(stream, is_quiet=True, is_terminal=True, clock=clock) as bar:
         clock.now += 60
         bar("index", 1, 2, "")
+        bar("note", 0, None, "x")
 
     assert stream.getvalue() == ""
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.cli.conftest import Cli
 
-from holdfast.cli.search_text import Look, count_hits, describe_hits, one_line_each, remarks, vimgrep
+from holdfast.cli.search_text import Look, count_hits, describe_hits, one_line_each, point_at, remarks, vimgrep
 from holdfast.search.request import FIELDS
 
 COLOURED = Look(colour=True, width=60)
@@ -195,6 +195,20 @@ def test_a_wrong_use_is_one_line_a_remedy_and_exit_2(cli: Cli, words: list[str],
     assert "\n  try: " in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("query", "column", "lines"),
+    [
+        ("a AND (", 7, ["  a AND (", "        ^"]),
+        ("漢字 (", 4, ["  漢字 (", "       ^"]),
+        ("a\tb\x1b[2J(", 8, ["  a b [2J(", "         ^"]),
+        ("x" * 200 + "(" + "y" * 200, 201, ["  " + "x" * 35 + "(" + "y" * 36, " " * 37 + "^"]),
+        ("", 1, ["  ", "  ^"]),
+    ],
+)
+def test_a_place_in_a_query_is_pointed_at(query: str, column: int, lines: list[str]) -> None:
+    assert list(point_at(query, column)) == lines
+
+
 # --- a repository, for real -----------------------------------------------------------------------------------
 
 SOURCE = '''"""Retries."""
@@ -251,6 +265,15 @@ def test_without_an_index_and_without_a_build_there_is_a_remedy(cli: Cli, reposi
     assert (done.returncode, done.stdout) == (2, "")
     assert "try: " in done.stderr
     assert "holdfast index build" in done.stderr
+
+
+def test_a_mistake_in_a_query_is_shown_in_its_place_except_to_programs(cli: Cli, repository: Path) -> None:
+    shown = cli("search", "a", "AND", "(", cwd=repository)
+    plain = cli("search", "--json", "a", "AND", "(", cwd=repository)
+
+    assert (shown.returncode, plain.returncode) == (2, 2)
+    assert shown.stderr.startswith("  a AND (\n        ^\nholdfast: column 7 of the query: ")
+    assert plain.stderr.startswith("holdfast: column 7 of the query: ")
 
 
 def test_nothing_found_is_exit_1_and_says_so(cli: Cli, repository: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from holdfast.errors import ToolError
-from holdfast.search.library import SearchIndex, build_index, index_path, open_index
+from holdfast.search.library import SearchIndex, build_index, open_index
 from holdfast.search.repository import Repository
 from holdfast.search.request import SearchRequest
 
@@ -92,12 +92,6 @@ def test_a_healthy_index_reports_nothing_missing(sample_index: SearchIndex) -> N
     assert status["changedFiles"] == 0
     assert set(status["chunks"]) == {"code", "prose", "extracted-prose", "records"}
     assert status["skipped"] == {}
-
-
-def test_many_builds_do_not_pile_up(repository: Repository, cache: Path) -> None:
-    for _ in range(3):
-        build_index(repository, cache, full=True)
-    assert len(list((index_path(repository, cache) / "builds").iterdir())) == 1
 
 
 def test_the_answer_has_text_totals_and_the_query(repository: Repository, cache: Path) -> None:

@@ -10,8 +10,10 @@ from holdfast.cli.groups import CommandGroup
 from holdfast.cli.indexing import (
     INTERRUPTED,
     locate,
+    published,
     repository_options,
     say,
+    say_stopped,
     stop_on_interrupt,
     told_plainly,
 )
@@ -64,11 +66,12 @@ def build(repo: str | None, full: bool, as_json: bool, quiet: bool, **options: A
 
     repository, cache = _located(repo, options)
     is_quiet = quiet or (as_json and not sys.stderr.isatty())
+    before = published(repository, cache)
     try:
-        with told_plainly(), stop_on_interrupt() as stop, ProgressBar(is_quiet=is_quiet) as progress:
+        with told_plainly(cache), stop_on_interrupt() as stop, ProgressBar(is_quiet=is_quiet) as progress:
             report = build_index(repository, cache, full=full, progress=progress, stop=stop)
     except KeyboardInterrupt:
-        say("stopped; the index is as it was before")
+        say_stopped(repository, cache, before)
         return INTERRUPTED
     return _print(report, as_json, lambda: [describe_build(report)])
 
@@ -90,7 +93,7 @@ def status(repo: str | None, skipped: bool, as_json: bool, **options: Any) -> in
     from holdfast.search.library import open_index
 
     repository, cache = _located(repo, options)
-    with told_plainly(), open_index(repository, cache) as index:
+    with told_plainly(cache), open_index(repository, cache) as index:
         report = index.status()
     if not skipped:
         report = {key: value for key, value in report.items() if key != "skippedFiles"}  # may be thousands
@@ -118,7 +121,7 @@ def watch(repo: str | None, as_json: bool, **options: Any) -> int:
     repository, cache = _located(repo, options)
     say(f"watching {repository.root}; Ctrl-C ends it")
     try:
-        with told_plainly(), stop_on_interrupt() as stop:
+        with told_plainly(cache), stop_on_interrupt() as stop:
             watch_index(repository, cache, on_report=tell, stop=stop)
     except KeyboardInterrupt:
         pass  # that is how it ends
@@ -139,7 +142,7 @@ def compact(repo: str | None, as_json: bool, **options: Any) -> int:
     from holdfast.search.library import compact_index
 
     repository, cache = _located(repo, options)
-    with told_plainly():
+    with told_plainly(cache):
         report = compact_index(repository, cache)
     return _print(report, as_json, lambda: [describe_compaction(report)])
 
@@ -169,6 +172,7 @@ def gc(repo: str | None, dry_run: bool, as_json: bool, **options: Any) -> int:
             repository, cache = None, load_configuration(options).settings.cache_path()
         else:
             repository, cache = locate(repo, options)
+    with told_plainly(cache):
         report = collect_garbage(cache, repository, dry_run=dry_run)
     return _print(report, as_json, lambda: describe_garbage(report))
 

@@ -16,7 +16,16 @@ if TYPE_CHECKING:
 
     from holdfast.search.repository import Repository
 
-__all__ = ["INTERRUPTED", "locate", "repository_options", "say", "stop_on_interrupt", "told_plainly"]
+__all__ = [
+    "INTERRUPTED",
+    "locate",
+    "published",
+    "repository_options",
+    "say",
+    "say_stopped",
+    "stop_on_interrupt",
+    "told_plainly",
+]
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -39,6 +48,25 @@ def locate(repo: str | None, options: Mapping[str, Any]) -> "tuple[Repository, P
     return find_repository(repo), cache
 
 
+def published(repository: "Repository", cache: "Path") -> tuple[str, int] | None:
+    """Which build of an index is current and how often it was brought up to date; None where none can be read."""
+    from holdfast.search.engine.tantivy_writer import committed_generation
+    from holdfast.search.home import IndexHome
+    from holdfast.search.repository import index_home
+
+    build = IndexHome(index_home(repository, cache)).current()
+    try:
+        return (build.name, committed_generation(build.terms)) if build else None
+    except ValueError:  # it is damaged; whoever opens it to read tells
+        return None
+
+
+def say_stopped(repository: "Repository", cache: "Path", before: tuple[str, int] | None) -> None:
+    """Tell what an interrupt has left; it may come after the last step, when there is nothing to stop any more."""
+    is_same = published(repository, cache) == before
+    say("stopped; the index is unchanged" if is_same else "stopped; the index was complete already")
+
+
 @contextlib.contextmanager
 def stop_on_interrupt() -> Iterator[Callable[[], bool]]:
     """Inside, Ctrl-C makes the given function true; work that does not notice is interrupted, as is a second one.
@@ -47,13 +75,14 @@ def stop_on_interrupt() -> Iterator[Callable[[], bool]]:
     make a person wait: nothing that was there before depends on a tidy end.
     """
     asked = False
+    alarm: Any = signal.SIG_DFL
 
     def ask(number: int, frame: object) -> None:  # noqa: ARG001
-        nonlocal asked
-        if asked or not hasattr(signal, "setitimer"):  # without a timer the first interrupt is final
+        nonlocal asked, alarm
+        if asked:
             raise KeyboardInterrupt
         asked = True
-        signal.signal(signal.SIGALRM, ask)
+        alarm = signal.signal(signal.SIGALRM, ask) or signal.SIG_DFL  # None: it was not set from Python
         signal.setitimer(signal.ITIMER_REAL, _SOON)
 
     before = signal.signal(signal.SIGINT, ask)
@@ -62,19 +91,42 @@ def stop_on_interrupt() -> Iterator[Callable[[], bool]]:
     finally:
         if asked:
             signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, alarm)
         signal.signal(signal.SIGINT, before)
 
 
 @contextlib.contextmanager
-def told_plainly() -> Iterator[None]:
-    """Turn what a search or an index refuses into the words of the command line."""
+def told_plainly(cache: "Path | None" = None, *, pointing: bool = False) -> Iterator[None]:
+    """Turn what a search or an index refuses into the words of the command line.
+
+    `cache` is the directory that is worked in, so that its troubles can be told; with `pointing`, a mistake in a
+    query is shown in its place.
+    """
     try:
         yield
     except ToolError as error:
         if error.code == "CANCELLED":
             raise KeyboardInterrupt from error
+        if pointing:
+            _point(error.details)
         remedy = "holdfast search --help" if "violations" in error.details else error.hint or ""
         raise UsageError(_words(error), remedy=remedy) from error
+    except BaseException as error:
+        from holdfast.cli.index_trouble import trouble_with
+
+        trouble = None if cache is None else trouble_with(error, cache)
+        if trouble is None:
+            raise
+        raise trouble from error
+
+
+def _point(details: Mapping[str, Any]) -> None:
+    query, column = details.get("query"), details.get("column")
+    if isinstance(query, str) and isinstance(column, int):
+        from holdfast.cli.search_text import point_at
+
+        for line in point_at(query, column):
+            say(line)
 
 
 def _words(error: ToolError) -> str:

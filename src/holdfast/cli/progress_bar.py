@@ -57,7 +57,10 @@ class ProgressBar:
         self.clear()
 
     def __call__(self, stage: str, done: int, total: int | None, detail: str = "") -> None:
-        """Note how far the work is, and show it if it is time to."""
+        """Note how far the work is, and show it if it is time to; the stage `note` is a line that stays."""
+        if stage == "note":
+            self._note(detail)
+            return
         now = self._clock()
         if stage != self._stage:
             self._stage, self._since, self._first = stage, now, done
@@ -76,6 +79,11 @@ class ProgressBar:
         if self._is_drawn:
             self._write(_CLEAR)
             self._is_drawn = False
+
+    def _note(self, text: str) -> None:
+        if not self._is_quiet:
+            self.clear()
+            self._write(f"note: {clean_line(text)}\n")
 
     def _facts(self, done: int, total: int | None, elapsed: float) -> str:
         words = _WORDS.get(self._stage, clean_line(self._stage))

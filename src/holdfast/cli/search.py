@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli.indexing import INTERRUPTED, locate, say, stop_on_interrupt, told_plainly
+from holdfast.cli.indexing import (
+    INTERRUPTED,
+    locate,
+    published,
+    say,
+    say_stopped,
+    stop_on_interrupt,
+    told_plainly,
+)
 from holdfast.cli.options import setting_options
 from holdfast.errors import UsageError
 from holdfast.search.request_fields import FIELDS, GROUPS, OUTPUT, WHERE, Field, split_list
@@ -110,10 +118,9 @@ def command(words: tuple[str, ...], form: str | None, as_json: bool, compact: bo
         output = "full" if form == "json" and not compact else "compact"
         request = SearchRequest.from_arguments({**_arguments(words, options), "output": output})
         repository, cache = locate(request.repo_path, options)
-        try:
-            index = _open(repository, cache, options, form)
-        except KeyboardInterrupt:
-            say("stopped; the index is as it was before")
+    with told_plainly(cache, pointing=form != "json"):
+        index = _open(repository, cache, options, form)
+        if index is None:
             return INTERRUPTED
         with index:
             payload = index.search(request)
@@ -149,7 +156,8 @@ def _entries(values: Iterable[str]) -> list[str]:
     return [entry for value in values for entry in split_list(value) or [value.strip(",")]]
 
 
-def _open(repository: "Repository", cache: "Path", options: dict[str, Any], form: str) -> "SearchIndex":
+def _open(repository: "Repository", cache: "Path", options: dict[str, Any], form: str) -> "SearchIndex | None":
+    """The index, built or brought up to date where that is wanted; None when a person has stopped it."""
     from holdfast.search.library import ensure_index, open_index
 
     if options["no_build"]:
@@ -157,8 +165,13 @@ def _open(repository: "Repository", cache: "Path", options: dict[str, Any], form
     from holdfast.cli.progress_bar import ProgressBar
 
     quiet = options["quiet"] or (form == "json" and not sys.stderr.isatty())
-    with stop_on_interrupt() as stop, ProgressBar(is_quiet=quiet) as progress, told_plainly():
-        return ensure_index(repository, cache, progress=progress, stop=stop)
+    before = published(repository, cache)
+    try:
+        with stop_on_interrupt() as stop, ProgressBar(is_quiet=quiet) as progress, told_plainly(cache):
+            return ensure_index(repository, cache, progress=progress, stop=stop)
+    except KeyboardInterrupt:
+        say_stopped(repository, cache, before)
+        return None
 
 
 def _print(payload: dict[str, Any], form: str, root: str, options: dict[str, Any], *, compact: bool) -> None:

@@ -10,7 +10,17 @@ from typing import IO, Any
 
 from holdfast.present.bounds import ELLIPSIS, clean_line, collapse_whitespace
 
-__all__ = ["SECTIONS", "Look", "count_hits", "describe_hits", "look_for", "one_line_each", "remarks", "vimgrep"]
+__all__ = [
+    "SECTIONS",
+    "Look",
+    "count_hits",
+    "describe_hits",
+    "look_for",
+    "one_line_each",
+    "point_at",
+    "remarks",
+    "vimgrep",
+]
 
 # key of the payload: its title
 SECTIONS = {"code": "Code", "prose": "Prose", "extractedProse": "Comments and docstrings", "records": "Records"}
@@ -21,6 +31,7 @@ Place = Callable[[str], str]
 _COLOURS = {"file": "35", "line": "32", "name": "1", "dim": "2", "match": "1;31", "title": "1;4"}
 _TAB = "    "
 _UNBOUNDED = 400  # characters of a line of source where there is no terminal
+_SHOWN_QUERY = 72  # characters of a query around a mistake in it
 
 
 class Look:
@@ -112,6 +123,16 @@ def _first_match(hit: Payload) -> tuple[int, int, str]:
             return line["line"], len(before.encode("utf-8", "replace")) + 1, text
     at_start = next((line["text"] for line in lines if line["line"] == hit["startLine"]), None)
     return hit["startLine"], 1, at_start or hit.get("headline") or hit.get("name") or ""
+
+
+def point_at(query: str, column: int) -> Iterator[str]:
+    """Two lines: the query, or the part of it around a column (from 1), and a caret under that column."""
+    start = max(0, min(column - _SHOWN_QUERY // 2, len(query) - _SHOWN_QUERY))
+    shown = "".join(
+        one if one.isprintable() and _columns(one) else " " for one in query[start : start + _SHOWN_QUERY]
+    )
+    yield f"  {shown}"
+    yield " " * (2 + _columns(shown[: column - 1 - start])) + "^"
 
 
 def remarks(payload: Payload, top: int) -> Iterator[str]:

@@ -6,17 +6,20 @@ Nothing here raises because of a repository or of the cache; a file without an a
 """
 
 import hashlib
+import os
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
+from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import orjson
 
-from holdfast.search.history import GitError, git_output, never
+from holdfast.search.discover.sniff import read_start
+from holdfast.search.git import PLAIN_LOG, Git, GitError, never
 
 if TYPE_CHECKING:
     import sqlite3
@@ -25,7 +28,10 @@ __all__ = ["UNCOMMITTED", "BlameCache", "authors_of_many", "chunk_authors"]
 
 UNCOMMITTED = "Not Committed Yet"
 _PARALLEL = 4
+_ALL_SECONDS = 10.0
+_LARGEST_FILE = 16 << 20
 _MOST_ROWS = 20_000
+_MOST_BYTES = 64 << 20
 _LARGEST_ROW = 1 << 20
 _BUSY_SECONDS = 2.0
 
@@ -39,14 +45,16 @@ def chunk_authors(
     ranges: Ranges,
     *,
     cache: "BlameCache",
-    timeout: float = 15.0,
+    seconds: float = _ALL_SECONDS,
+    stop: Callable[[], bool] = never,
     reasons: dict[str, str] | None = None,
 ) -> list[list[str]]:
     """The authors of each range of lines (from 1, inclusive), whoever wrote most of it first.
 
     [] when git has no answer; `reasons`, if given, then says why.
     """
-    return authors_of_many(root, {path: ranges}, cache=cache, timeout=timeout, reasons=reasons)[path]
+    wanted = {path: ranges}
+    return authors_of_many(root, wanted, cache=cache, seconds=seconds, stop=stop, reasons=reasons)[path]
 
 
 def authors_of_many(
@@ -54,24 +62,28 @@ def authors_of_many(
     wanted: Mapping[str, Ranges],
     *,
     cache: "BlameCache",
-    timeout: float = 15.0,
+    seconds: float = _ALL_SECONDS,
     stop: Callable[[], bool] = never,
     reasons: dict[str, str] | None = None,
 ) -> dict[str, list[list[str]]]:
-    """The same for many files, of which four at a time are asked of git; `timeout` is for each of them."""
+    """The same for many files, of which four at a time are asked of git; `seconds` are for all of them together.
+
+    Files whose turn did not come in time, or before `stop`, have a reason like all others without an answer.
+    """
     from concurrent.futures import ThreadPoolExecutor
 
     why = reasons if reasons is not None else {}
     ended = threading.Event()
-    place = _locate(root, lambda: ended.is_set() or stop())
+    git = Git(root, stop=lambda: ended.is_set() or stop(), deadline=monotonic() + seconds)
+    place = _locate(root, git)
     if isinstance(place, str):
         why.update(dict.fromkeys(wanted, place))
         return {path: [] for path in wanted}
-    known, missing = _recall(root, wanted, place, cache, why)
+    known, missing = _recall(wanted, place, cache, why)
 
     def ask(path: str) -> Runs | str:
         try:
-            return _blame(root, path, place, timeout)
+            return _blame(path, place)
         except GitError as error:
             return f"git: {error}"
 
@@ -83,7 +95,7 @@ def authors_of_many(
                     continue
                 known[path] = answer
                 # A file that was written meanwhile is not what git was asked about.
-                if _key(root, path, place) == missing[path]:
+                if _key(path, place) == missing[path]:
                     cache.store(missing[path], place.head, answer)
         finally:
             ended.set()  # an interrupted search does not wait for what it asked
@@ -95,31 +107,38 @@ def authors_of_many(
 class _Place(NamedTuple):
     """Where we stand, and what else decides what git says."""
 
+    root: Path
+    git: Git
     head: str
     shallow: bool
     names: bytes  # the .mailmap
-    stop: Callable[[], bool]
 
 
-def _locate(root: Path, stop: Callable[[], bool]) -> "_Place | str":
+def _locate(root: Path, git: Git) -> "_Place | str":
     try:
-        said = b"".join(git_output(root, ["rev-parse", "--is-shallow-repository", "HEAD"], stop=stop)).split()
+        shallow, head = git.whole("rev-parse", "--is-shallow-repository", "HEAD").split()
     except GitError as error:
         return f"git: {error}"
-    return _Place(said[1].decode(), said[0] == b"true", _content(root / ".mailmap") or b"", stop)
+    names = _content(root, ".mailmap")
+    return _Place(root, git, head.decode(), shallow == b"true", b"" if isinstance(names, str) else names)
 
 
 def _recall(
-    root: Path, wanted: Iterable[str], place: _Place, cache: "BlameCache", why: dict[str, str]
+    wanted: Iterable[str], place: _Place, cache: "BlameCache", why: dict[str, str]
 ) -> tuple[dict[str, Runs], dict[str, bytes]]:
     """What is known already, and the keys of what must be asked."""
-    since = _Since(root, place)
+    since = _Since(place)
     known: dict[str, Runs] = {}
     missing: dict[str, bytes] = {}
     for path in wanted:
-        key = _key(root, path, place)
-        if key is None:
-            why[path] = "the file cannot be read"
+        try:
+            place.git.check()
+        except GitError as error:
+            why[path] = f"git: {error}"
+            continue
+        key = _key(path, place)
+        if isinstance(key, str):
+            why[path] = key
             continue
         stored = cache.load(key)
         if stored is not None and since.untouched(stored[0], path):
@@ -129,28 +148,32 @@ def _recall(
     return known, missing
 
 
-def _key(root: Path, path: str, place: _Place) -> bytes | None:
-    content = _content(root / path)
-    if content is None:
-        return None
+def _key(path: str, place: _Place) -> bytes | str:
+    """What an answer about a file is kept by; a text is the reason why there is nothing to ask about."""
+    content = _content(place.root, path)
+    if isinstance(content, str):
+        return content
     about = (path.encode("utf-8", "surrogateescape"), str(place.shallow).encode(), place.names, content)
     return hashlib.sha256(b"\0".join(about)).digest()
 
 
-def _content(path: Path) -> bytes | None:
+def _content(root: Path, path: str) -> bytes | str:
+    """What is in a regular file, or the reason why it is not read; a pipe is not waited for."""
     try:
-        return path.read_bytes()
+        content = read_start(os.path.join(root, path), _LARGEST_FILE + 1)
     except (OSError, ValueError):
-        return None
+        return "the file cannot be read"
+    if content is None:
+        return "the file cannot be read"
+    return content if len(content) <= _LARGEST_FILE else "the file is too large"
 
 
 class _Since:
     """Which files were touched by the commits between another one and ours; asked once for each other one."""
 
-    def __init__(self, root: Path, place: _Place) -> None:
-        self._root = root
+    def __init__(self, place: _Place) -> None:
+        self._git = place.git
         self._head = place.head
-        self._stop = place.stop
         self._touched: dict[str, set[str] | None] = {}
 
     def untouched(self, commit: str, path: str) -> bool:
@@ -164,23 +187,23 @@ class _Since:
 
     def _ask(self, commit: str) -> set[str] | None:
         between = f"{commit}..{self._head}"
-        log = ["log", "-z", "-m", "--no-renames", "--name-only", "--relative", "--format=", between, "--"]
+        log = ("log", "-z", "-m", *PLAIN_LOG, "--no-renames", "--name-only", "--relative", "--format=")
         try:
-            for arguments in (["merge-base", "--is-ancestor", commit, self._head], log):
-                said = b"".join(git_output(self._root, arguments, stop=self._stop))
+            self._git.whole("merge-base", "--is-ancestor", commit, self._head)
+            with self._git.start(*log, between, "--") as output:
+                return {name.lstrip(b"\n").decode("utf-8", "surrogateescape") for name in output.fields()}
         except GitError:  # rewritten since, or long gone
             return None
-        return {name.lstrip(b"\n").decode("utf-8", "surrogateescape") for name in said.split(b"\0")}
 
 
-def _blame(root: Path, path: str, place: _Place, timeout: float) -> Runs:
-    arguments = ["blame", "--incremental", "--no-textconv", "--encoding=UTF-8", "--", path]
+def _blame(path: str, place: _Place) -> Runs:
     authors: dict[bytes, str] = {}
     runs: Runs = []
     commit, first, count = b"", 0, 0
-    pieces = git_output(root, arguments, stop=place.stop, seconds=timeout)
-    with closing(pieces):
-        for line in _lines(pieces):
+    # A list of commits to pass over may be any file, also one without an end; no setting takes it back.
+    plain = ("--no-ignore-revs-file", "--no-textconv", "--encoding=UTF-8")
+    with place.git.start("blame", "--incremental", *plain, "--", path) as output:
+        for line in output.fields(b"\n"):
             word, _, rest = line.partition(b" ")
             if word == b"author":
                 authors[commit] = rest.decode("utf-8", "replace") if commit.strip(b"0") else UNCOMMITTED
@@ -192,13 +215,6 @@ def _blame(root: Path, path: str, place: _Place, timeout: float) -> Runs:
                 commit = word
                 first, count = (int(number) for number in rest.split()[1:3])
     return sorted(runs)
-
-
-def _lines(pieces: Iterable[bytes]) -> Iterable[bytes]:
-    rest = b""
-    for piece in pieces:
-        *whole, rest = (rest + piece).split(b"\n")
-        yield from whole
 
 
 def _authors(runs: Runs, start: int, end: int) -> list[str]:
@@ -213,10 +229,11 @@ def _authors(runs: Runs, start: int, end: int) -> list[str]:
 class BlameCache:
     """Answers of git in a small SQLite file, for one thread. A file that cannot be used is like an empty one."""
 
-    def __init__(self, path: Path, *, most: int = _MOST_ROWS) -> None:
+    def __init__(self, path: Path, *, most: int = _MOST_ROWS, most_bytes: int = _MOST_BYTES) -> None:
         import sqlite3
 
         self._most = most
+        self._most_bytes = most_bytes
         self._error = sqlite3.Error
         self._database: sqlite3.Connection | None = None
         # A file that is not ours, or half of one, is replaced once; where nothing can be written, nothing is kept.
@@ -276,6 +293,25 @@ class BlameCache:
             self._database.execute(
                 "DELETE FROM blame WHERE rowid <= (SELECT max(rowid) FROM blame) - ?", (self._most,)
             )
+            self._shrink(self._database)
+
+    def _shrink(self, database: "sqlite3.Connection") -> None:
+        """Give up the older half until the rest fits; its pages are used again, so the file grows no further."""
+        while _bytes_used(database) > self._most_bytes:
+            gone = database.execute(
+                "DELETE FROM blame WHERE rowid IN "
+                "(SELECT rowid FROM blame ORDER BY rowid LIMIT (SELECT count(*) / 2 FROM blame))"
+            )
+            if gone.rowcount <= 0:  # a single answer is left
+                break
+
+
+def _bytes_used(database: "sqlite3.Connection") -> int:
+    pages, unused, size = (
+        int(database.execute(f"PRAGMA {name}").fetchone()[0])
+        for name in ("page_count", "freelist_count", "page_size")
+    )
+    return (pages - unused) * size
 
 
 def _opened(path: Path) -> "sqlite3.Connection":

@@ -8,6 +8,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from holdfast.search.discover import Discovery, FoundFile, discover
@@ -19,7 +20,7 @@ from holdfast.search.prepare import FileToPrepare
 from holdfast.search.repository import Repository, head
 from holdfast.search.stages import Stages
 
-__all__ = ["PARSER", "full_build", "parser_pool", "report", "tasks_for"]
+__all__ = ["PARSER", "checked_rules", "full_build", "own_rules", "parser_pool", "report", "tasks_for"]
 
 PARSER = "holdfast.search.prepare:prepare"  # what a parser process runs
 
@@ -27,28 +28,29 @@ PARSER = "holdfast.search.prepare:prepare"  # what a parser process runs
 def full_build(repository: Repository, home: IndexHome, *, progress: Progress, stop: Stop) -> dict[str, Any]:
     """Build the index of a repository from nothing and make it the current one. Needs the writer's lock."""
     stages = Stages()
+    rules = checked_rules(repository)
     home.prune()
     build = home.new_build()
     try:
-        with HistoryReading(repository, None) as history, IndexWriter(build, fresh=True) as writer:
+        with HistoryReading(repository, None, stop=stop) as history, IndexWriter(build, fresh=True) as writer:
             checked_at, (commit, branch) = time.time(), head(repository)
             with stages.measure("discover"):
                 progress("discover", 0, None, "looking for files")
-                discovery = discover(repository)
-                check_stop(stop)
+                discovery = discover(repository, stop=stop)
             with stages.measure("write"), parser_pool(len(discovery.files)) as pool:
                 done = writer.ingest(tasks_for(repository, discovery.files), pool, progress, stop)
             progress("finish", 0, None, "reading the history")
             facts = {"build": build.name, "format": FORMAT, "commit": commit, "branch": branch}
-            facts["checked_at"] = checked_at
-            writer.note(discovery, done.failures, history.result(), facts)
+            facts |= {"checked_at": checked_at, "rules": rules}
+            writer.note(discovery, done, history.result(), facts)
             check_stop(stop)
             progress("finish", 0, None, "writing the term index")
             with stages.measure("commit"):
                 writer.commit()
         home.promote(build, repository.root)
     except BaseException:
-        shutil.rmtree(build.directory, ignore_errors=True)
+        if home.current() != build:  # an interrupt may come right behind the switch
+            shutil.rmtree(build.directory, ignore_errors=True)
         raise
     home.prune()
     stages.add_all(done.costs)
@@ -58,14 +60,29 @@ def full_build(repository: Repository, home: IndexHome, *, progress: Progress, s
 def tasks_for(
     repository: Repository, files: Iterable[FoundFile], known: dict[str, bytes] | None = None
 ) -> list[FileToPrepare]:
-    """What the parsers are told: the largest files first, so that none of them is left to the end."""
-    rules = repository.root / "holdfast-risk.toml"
-    own_rules = str(rules) if rules.is_file() else None
+    """What the parsers are told, in the order of the paths."""
+    rules = own_rules(repository)
     digests = known or {}
     return [
-        FileToPrepare(str(repository.root), f.path, f.mode, f.language, digests.get(f.path), own_rules)
-        for f in sorted(files, key=lambda file: (-file.size, file.path))
+        FileToPrepare(
+            str(repository.root), f.path, f.mode, f.language, digests.get(f.path), str(rules) if rules else None
+        )
+        for f in sorted(files, key=lambda file: file.path)
     ]
+
+
+def own_rules(repository: Repository) -> Path | None:
+    """The risk rules of the repository itself, if it has some."""
+    path = repository.root / "holdfast-risk.toml"
+    return path if path.is_file() else None
+
+
+def checked_rules(repository: Repository) -> str:
+    """A digest of all risk rules; a mistake in the repository's own is told before anything is built."""
+    from holdfast.search.risk import load_rules, rules_digest
+
+    load_rules(own_rules(repository))
+    return rules_digest(own_rules(repository))
 
 
 def parser_pool(files: int) -> ParsePool:
@@ -83,7 +100,7 @@ def report(
         reasons[reason] = reasons.get(reason, 0) + 1
     return {
         "action": action,
-        "files": len(discovery.files) - len(done.failures),
+        "files": len(discovery.files) - len(done.failures) - len(done.vanished),
         "chunks": done.chunks,
         "sourceBytes": sum(file.size for file in discovery.files),
         "skipped": dict(sorted(reasons.items())),

@@ -11,11 +11,9 @@ from bisect import bisect_right
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-__all__ = ["BOM", "MAX_CHUNK_BYTES", "Decoded", "LineTable", "Newline", "Span", "decode", "lines_of"]
-
-Newline = Literal["lf", "crlf", "cr", "mixed"]
+__all__ = ["BOM", "MAX_CHUNK_BYTES", "Decoded", "LineTable", "Span", "decode"]
 
 BOM = codecs.BOM_UTF8
 MAX_CHUNK_BYTES = 16 * 1024
@@ -49,14 +47,13 @@ class Decoded:
 
     text_bytes: bytes
     encoding: str  # utf-8, utf-8-sig, utf-16-le, ..., cp1252, utf-8+cp1252 (single bytes amid UTF-8)
-    newline: Newline
     remarks: list[str] = field(default_factory=list)
 
 
 def decode(data: bytes) -> Decoded:
     """The text of a file; single bytes that are not UTF-8 are read as Windows-1252."""
     if data.isascii():  # the common case, told apart without building a text
-        return Decoded(data, "utf-8", _newline_of(data))
+        return Decoded(data, "utf-8")
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             wide = _from_marked(data[len(mark) :], encoding)
@@ -66,18 +63,7 @@ def decode(data: bytes) -> Decoded:
         data.decode()
     except UnicodeDecodeError:
         return _repaired(data)
-    return Decoded(data, "utf-8-sig" if data.startswith(BOM) else "utf-8", _newline_of(data))
-
-
-def lines_of(text_bytes: bytes) -> list[bytes]:
-    """The lines with their ends, which joined are the text again.
-
-    A carriage return alone ends a line only in a text that has no other line ends: elsewhere editors, git and grep
-    count newlines, and a progress bar in a log is one line.
-    """
-    if b"\r" in text_bytes and b"\n" not in text_bytes:
-        return text_bytes.splitlines(keepends=True)
-    return BytesIO(text_bytes).readlines()
+    return Decoded(data, "utf-8-sig" if data.startswith(BOM) else "utf-8")
 
 
 class Span(NamedTuple):
@@ -96,7 +82,7 @@ class LineTable:
 
     def __init__(self, source: bytes) -> None:
         self.source = source
-        self.lines = lines_of(source)
+        self.lines = _lines_of(source)
         self.offsets = [0]
         at = 0
         for line in self.lines:
@@ -167,15 +153,15 @@ class LineTable:
         return stop
 
 
-def _newline_of(data: bytes) -> Newline:
-    if b"\r" not in data:
-        return "lf"
-    pairs = data.count(b"\r\n")
-    alone = data.count(b"\r") - pairs
-    newlines = data.count(b"\n") - pairs
-    if not alone and not newlines:
-        return "crlf"
-    return "mixed" if pairs or newlines else "cr"
+def _lines_of(text_bytes: bytes) -> list[bytes]:
+    """The lines with their ends, which joined are the text again.
+
+    A carriage return alone ends a line only in a text that has no other line ends: elsewhere editors, git and grep
+    count newlines, and a progress bar in a log is one line.
+    """
+    if b"\r" in text_bytes and b"\n" not in text_bytes:
+        return text_bytes.splitlines(keepends=True)
+    return BytesIO(text_bytes).readlines()
 
 
 def _from_marked(data: bytes, encoding: str) -> Decoded | None:
@@ -189,7 +175,7 @@ def _from_marked(data: bytes, encoding: str) -> Decoded | None:
         text = data.decode(encoding, "replace")
         remarks = [f"{text.count('�')} characters are damaged"]
     text_bytes = text.encode()
-    return Decoded(text_bytes, encoding, _newline_of(text_bytes), remarks)
+    return Decoded(text_bytes, encoding, remarks)
 
 
 def _repaired(data: bytes) -> Decoded:
@@ -198,4 +184,4 @@ def _repaired(data: bytes) -> Decoded:
     text, broken = _BROKEN.subn(lambda found: _WINDOWS_1252[ord(found[0]) - _BROKEN_OFFSET], marked)
     text_bytes = text.encode()
     encoding = "cp1252" if broken == len(data) - len(data.translate(None, _NOT_ASCII)) else "utf-8+cp1252"
-    return Decoded(text_bytes, encoding, _newline_of(text_bytes), [f"{broken} bytes are not UTF-8"])
+    return Decoded(text_bytes, encoding, [f"{broken} bytes are not UTF-8"])

@@ -20,7 +20,7 @@ from holdfast.errors import HoldfastError
 from holdfast.search.decode import LineTable
 from holdfast.search.model import Chunk, Extraction
 
-__all__ = ["DocumentRefused", "document_text", "extract_document"]
+__all__ = ["DocumentRefused", "extract_document"]
 
 _MAX_FILE_BYTES = 64 * 1024 * 1024
 _MAX_XML_BYTES = 64 * 1024 * 1024
@@ -45,21 +45,11 @@ class DocumentRefused(HoldfastError):  # noqa: N818 - it names what happened, as
         self.reason = reason
 
 
-def document_text(path_suffix: str, data: bytes) -> list[tuple[str, str]]:
-    """Label and text of each part: `page 3` of a PDF, the path of headings of a DOCX ("" above the first one)."""
-    reader = {".pdf": _pdf_text, ".docx": _docx_text}.get(path_suffix.lower())
-    if reader is None:
-        raise DocumentRefused(f"no reader for {path_suffix or 'files without a suffix'}")
-    if len(data) > _MAX_FILE_BYTES:
-        raise DocumentRefused(f"larger than {_MAX_FILE_BYTES // 1024**2} MiB")
-    return [(label, text) for label, text in reader(data) if text.strip()]
-
-
 def extract_document(path: str, data: bytes) -> Extraction:
     """Chunks of kind `page` or `section`; their positions are those in the text of all parts one after another."""
     suffix = PurePosixPath(path).suffix.lower()
     kind = "page" if suffix == ".pdf" else "section"
-    parts = document_text(suffix, data)
+    parts = _document_text(suffix, data)
     texts = [text.strip("\n") + "\n\n" for _, text in parts]
     table = LineTable("".join(texts).encode("utf-8", "replace"))
     chunks: list[Chunk] = []
@@ -77,6 +67,16 @@ def extract_document(path: str, data: bytes) -> Extraction:
 
 
 # PDF
+
+
+def _document_text(path_suffix: str, data: bytes) -> list[tuple[str, str]]:
+    """Label and text of each part: `page 3` of a PDF, the path of headings of a DOCX ("" above the first one)."""
+    reader = {".pdf": _pdf_text, ".docx": _docx_text}.get(path_suffix.lower())
+    if reader is None:
+        raise DocumentRefused(f"no reader for {path_suffix or 'files without a suffix'}")
+    if len(data) > _MAX_FILE_BYTES:
+        raise DocumentRefused(f"larger than {_MAX_FILE_BYTES // 1024**2} MiB")
+    return [(label, text) for label, text in reader(data) if text.strip()]
 
 
 def _pdf_text(data: bytes) -> list[tuple[str, str]]:

@@ -131,7 +131,7 @@ def _flags(request: SearchRequest) -> Iterator[Condition]:
 def _records(request: SearchRequest, engine: Engine) -> Iterator[Condition]:
     if request.meta is None and request.meta_json is None:
         return
-    from holdfast.search.records import meta_conditions
+    from holdfast.search.meta import meta_conditions
 
     for key, value in meta_conditions(request.meta, request.meta_json):
         start, needle = f"{key}=", (value or "").lower()
@@ -164,12 +164,12 @@ def _modified(row: FileRow) -> float:
 
 
 def used_fields(request: SearchRequest) -> Iterator[tuple[str, str]]:
-    """(argument, field of a language) of every filter in use; a language may not have the field at all."""
+    """(attribute, field of a language) of every filter in use; a language may not have the field at all."""
     for attribute, fact, _ in TEXT_FILTERS:
         if getattr(request, attribute) is not None:
             yield attribute, fact
     for attribute, name in (*_COUNTS, *_FLAGS):
         if getattr(request, attribute) is not None:
-            yield attribute.rstrip("_"), name
+            yield attribute, name
     if request.import_ is not None:
-        yield "import", "imports"
+        yield "import_", "imports"

@@ -12,16 +12,18 @@ __all__ = ["changed_files"]
 
 
 def changed_files(repository: Repository, reader: StoreReader) -> int | None:
-    """How many indexed files and directories have another size or time now; None: the index is half written.
+    """How many files and directories have another size or time than in the index; None: it is half written.
 
     It looks at nothing else, so it is cheap enough for every search; a full comparison is `update`.
     """
     facts = reader.facts()
-    if facts.values.get("pending") is not None:
+    if facts.values.get("pending") is not None or facts.values.get("generation") != reader.generation:
         return None
     root = str(repository.root)
     stale = sum(_time_of(root, path) != mtime_ns for path, mtime_ns in reader.directories().items())
-    return stale + sum(_size_and_time(root, path) != (size, when) for path, size, when in reader.known_paths())
+    looked_at = [(path, size, when) for path, _, _, size, when in reader.skipped() if when >= 0]
+    known = [*reader.known_paths(), *looked_at]
+    return stale + sum(_size_and_time(root, path) != (size, when) for path, size, when in known)
 
 
 def _time_of(root: str, path: str) -> int:

@@ -6,26 +6,19 @@ repository: what could not be read is said in `remarks`, and a reading that was 
 never taken for a whole one. It knows nothing of lines and their authors: that is `blame`.
 """
 
-import os
 import zlib
-from collections.abc import Callable, Generator, Iterable
-from contextlib import closing
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import monotonic
 
 import orjson
 
-from holdfast.errors import HoldfastError
+from holdfast.search.git import PLAIN_LOG, Git, GitError, GitStoppedError, GitTimeoutError, never
 
 __all__ = [
     "FileHistory",
-    "GitError",
-    "GitStoppedError",
     "History",
     "from_bytes",
-    "git_output",
-    "never",
     "read_history",
     "to_bytes",
     "update_history",
@@ -34,33 +27,11 @@ __all__ = [
 _FORMAT = 1
 _LIMIT = 2000
 _LOOK_BACK_SECONDS = 5.0
-_POLL_SECONDS = 0.05
-_PIECE = 1 << 16
-# What a user or a repository may have configured must not change what is printed, nor start other programs.
-_CONFIGURATION = (
-    "log.showRoot=true", "log.follow=false", "log.showSignature=false", "core.fsmonitor=false",
-    "core.quotePath=false", "diff.relative=false", "color.ui=false", "blame.ignoreRevsFile=",
-)  # fmt: skip
-_PLAIN = (
-    "--no-merges",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--no-color",
-    "--encoding=UTF-8",
-    "--ignore-submodules=all",
-)
+_LOG = ("log", "-z", "--no-merges", *PLAIN_LOG)
 _HEADER = b"\x01"
 _COMMIT = "--format=%x01%H %ct %aN%x02%P"
 # Comparing the contents of more than these many removed and added files per commit costs more than it tells.
 _RENAMES = ("-M", "-l200")
-
-
-class GitError(HoldfastError):
-    """Git could not be started, or ended with a complaint: its text."""
-
-
-class GitStoppedError(GitError):
-    """Git was ended by us: the caller asked for it, or the time was over."""
 
 
 @dataclass(slots=True)
@@ -92,87 +63,6 @@ class History:
     remarks: list[str] = field(default_factory=list)
 
 
-def never() -> bool:
-    """The `stop` of a caller who does not stop."""
-    return False
-
-
-def git_output(
-    root: Path, arguments: Iterable[str], *, stop: Callable[[], bool] = never, seconds: float = float("inf")
-) -> Generator[bytes, None, None]:
-    """What git prints, piece by piece; closing the generator, or leaving it by any error, ends git.
-
-    Raises GitError when git cannot be started or fails, GitStoppedError when `stop` says so or `seconds` are over.
-    """
-    import subprocess
-
-    settings = [word for setting in _CONFIGURATION for word in ("-c", setting)]
-    command = ["git", "--no-pager", *settings, "-C", str(root), *arguments]
-    try:
-        process = subprocess.Popen(
-            command, env=_environment(), bufsize=0,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
-    except (OSError, ValueError) as error:
-        raise GitError(f"git cannot be started: {error}") from error
-    assert process.stdout is not None
-    assert process.stderr is not None
-    try:
-        said = yield from _pieces(process.stdout.fileno(), process.stderr.fileno(), stop, monotonic() + seconds)
-        code = process.wait()
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
-        process.stderr.close()
-    if code:
-        raise GitError(_complaint(said) or f"git ended with {code}")
-
-
-def _pieces(out: int, err: int, stop: Callable[[], bool], deadline: float) -> Generator[bytes, None, bytes]:
-    """Yield what comes from `out` until both ends are closed; return the beginning of what came from `err`."""
-    import selectors
-
-    said = b""
-    with selectors.DefaultSelector() as selector:
-        selector.register(out, selectors.EVENT_READ)
-        selector.register(err, selectors.EVENT_READ)
-        while selector.get_map():
-            if stop():
-                raise GitStoppedError("stopped")
-            if monotonic() > deadline:
-                raise GitStoppedError("out of time")
-            for key, _ in selector.select(_POLL_SECONDS):
-                piece = os.read(key.fd, _PIECE)
-                if not piece:
-                    selector.unregister(key.fd)
-                elif key.fd == out:
-                    yield piece
-                else:
-                    said = (said + piece)[:4096]
-    return said
-
-
-def _environment() -> dict[str, str]:
-    """Our own environment without the variables that would point git elsewhere, and without the network."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("GIT_") or name.startswith(("GIT_CONFIG", "GIT_EXEC_PATH"))
-    }
-    # A partial clone would fetch what is missing, commit by commit; no protocol is allowed, so it cannot.
-    return kept | {
-        "LC_ALL": "C", "GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1",
-        "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0",
-    }  # fmt: skip
-
-
-def _complaint(said: bytes) -> str:
-    lines = said.decode("utf-8", "replace").splitlines()
-    worst = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[0] if lines else "")
-    return worst.removeprefix("fatal: ").removeprefix("error: ").strip()
-
-
 def read_history(
     root: Path,
     *,
@@ -185,9 +75,9 @@ def read_history(
 
     Merges count nothing: the commits that they bring do. Renames are followed into the present name.
     """
+    git = Git(root, stop=stop)
     try:
-        place = _locate(root, stop)
-        return _read(root, place, History(limit=limit, since=since), look_back, stop)
+        return _read(git, _locate(git), History(limit=limit, since=since), look_back)
     except GitError as error:
         return History(limit=limit, since=since, remarks=[f"git: {error}"])
 
@@ -200,15 +90,16 @@ def update_history(
     A window that has grown by a tenth beyond its limit, a rebase, and a clone that is no longer shallow are read
     anew. Without a new commit, and when it was stopped, `old` itself is the answer.
     """
+    git = Git(root, stop=stop)
     try:
-        place = _locate(root, stop)
+        place = _locate(git)
         if place.head == old.head and place.shallow == old.shallow:
             return old
-        if place.shallow == old.shallow and _is_ancestor(root, old.head, stop):
-            grown = _advance(root, place, old, stop)
+        if place.shallow == old.shallow and _is_ancestor(git, old.head):
+            grown = _advance(git, place, old)
             if grown is not None:
                 return grown
-        return _read(root, place, History(limit=old.limit, since=old.since), look_back, stop)
+        return _read(git, place, History(limit=old.limit, since=old.since), look_back)
     except GitStoppedError:
         return old
     except GitError as error:
@@ -224,10 +115,10 @@ class _Place:
     scope: tuple[str, ...]
 
 
-def _locate(root: Path, stop: Callable[[], bool]) -> _Place:
-    _whole(root, ["rev-parse", "--git-dir"], stop)  # says plainly when this is no repository
+def _locate(git: Git) -> _Place:
+    git.whole("rev-parse", "--git-dir")  # says plainly when this is no repository
     try:
-        said = _whole(root, ["rev-parse", "--is-shallow-repository", "--show-prefix", "HEAD"], stop)
+        said = git.whole("rev-parse", "--is-shallow-repository", "--show-prefix", "HEAD")
     except GitStoppedError:
         raise
     except GitError as error:
@@ -237,15 +128,11 @@ def _locate(root: Path, stop: Callable[[], bool]) -> _Place:
     return _Place(head, shallow == "true", ("--relative", "--", ".") if inside else ("--",))
 
 
-def _whole(root: Path, arguments: list[str], stop: Callable[[], bool]) -> bytes:
-    return b"".join(git_output(root, arguments, stop=stop))
-
-
-def _is_ancestor(root: Path, commit: str, stop: Callable[[], bool]) -> bool:
+def _is_ancestor(git: Git, commit: str) -> bool:
     if not commit:
         return False
     try:
-        _whole(root, ["merge-base", "--is-ancestor", commit, "HEAD"], stop)
+        git.whole("merge-base", "--is-ancestor", commit, "HEAD")
     except GitStoppedError:
         raise
     except GitError:  # not one, or long gone: git's way of saying no
@@ -253,28 +140,28 @@ def _is_ancestor(root: Path, commit: str, stop: Callable[[], bool]) -> bool:
     return True
 
 
-def _read(root: Path, place: _Place, into: History, look_back: float, stop: Callable[[], bool]) -> History:
+def _read(git: Git, place: _Place, into: History, look_back: float) -> History:
     into.head, into.shallow = place.head, place.shallow
     if place.shallow:
         into.remarks.append("git: a shallow clone: what is older than its oldest commit is not known")
     arguments = [f"--max-count={into.limit}", *([f"--since={into.since}"] if into.since else [])]
     window = _Window(place.shallow)
-    whole = _fill(window, root, [*arguments, place.head, *place.scope], into, stop)
-    present = _present(root, place.head, stop)
+    whole = _fill(window, git, [*arguments, place.head, *place.scope], into)
+    present = _present(git, place.head)
     into.files = {path: known for path, known in window.files.items() if path in present}
     into.window = window.commits
     missing = present.difference(into.files)
     if missing and (window.commits >= into.limit or into.since or not whole):
         # A window that ended early may have broken off in the middle of its last commit.
         skipped = into.window if whole and not into.since else 0
-        _look_back(root, place, into, missing, skipped, look_back, stop)
+        _look_back(git, place, into, missing, skipped, look_back)
     return into
 
 
-def _advance(root: Path, place: _Place, old: History, stop: Callable[[], bool]) -> History | None:
+def _advance(git: Git, place: _Place, old: History) -> History | None:
     """`old` and what came since; None when it must be read anew, e.g. its window has grown too long."""
     into, window = History(limit=old.limit, since=old.since), _Window(place.shallow)
-    whole = _fill(window, root, [f"{old.head}..{place.head}", *place.scope], into, stop)
+    whole = _fill(window, git, [f"{old.head}..{place.head}", *place.scope], into)
     into.window = old.window + window.commits
     if not whole or into.window > into.limit + into.limit // 10:
         return None
@@ -284,7 +171,7 @@ def _advance(root: Path, place: _Place, old: History, stop: Callable[[], bool]) 
     for was, known in old.files.items():
         path = window.names.get(was, was)
         files[path] = _sum(files[path], known) if path in files else known
-    present = _present(root, place.head, stop)
+    present = _present(git, place.head)
     into.files = {path: known for path, known in files.items() if path in present}
     return into
 
@@ -298,25 +185,18 @@ def _sum(newer: FileHistory, older: FileHistory) -> FileHistory:
     )  # fmt: skip
 
 
-def _fill(window: "_Window", root: Path, arguments: list[str], into: History, stop: Callable[[], bool]) -> bool:
+def _fill(window: "_Window", git: Git, arguments: list[str], into: History) -> bool:
     """Count the commits of a log; False when it ended early."""
-    pieces = git_output(root, ["log", "-z", *_PLAIN, *_RENAMES, "--numstat", _COMMIT, *arguments], stop=stop)
     try:
-        window.read(_fields(pieces))
-    except GitStoppedError:
-        raise
-    except GitError as error:  # a damaged or partial repository: what was read until there is true
+        with git.start(*_LOG, *_RENAMES, "--numstat", _COMMIT, *arguments) as output:
+            window.read(output.fields())
+    except GitError as error:
+        if isinstance(error, GitStoppedError) and not isinstance(error, GitTimeoutError):
+            raise
+        # A damaged, partial or very slow repository: what was read until there is true.
         into.remarks.append(f"git: the log ends after {window.commits} commits: {error}")
         return False
     return True
-
-
-def _fields(pieces: Generator[bytes, None, None]) -> Generator[bytes, None, None]:
-    rest = b""
-    with closing(pieces):
-        for piece in pieces:
-            *whole, rest = (rest + piece).split(b"\0")
-            yield from whole
 
 
 def _header(said: bytes) -> tuple[str, int, bool]:
@@ -339,7 +219,7 @@ class _Window:
         self.commits = 0
         self._shallow = shallow
 
-    def read(self, fields: Generator[bytes, None, None]) -> None:
+    def read(self, fields: Iterator[bytes]) -> None:
         """Count the commits of a log with numbers of lines."""
         author, time, skip = "", 0, False
         renamed: dict[str, str] = {}
@@ -373,45 +253,40 @@ class _Window:
             known.churn_deleted += int(deleted)
 
 
-def _present(root: Path, head: str, stop: Callable[[], bool]) -> set[str]:
+def _present(git: Git, head: str) -> set[str]:
     """The files of HEAD below the root; a submodule is none."""
-    entries = _whole(root, ["ls-tree", "-r", "-z", head], stop).split(b"\0")
-    return {_text(entry.split(b"\t", 1)[1]) for entry in entries if entry and not entry.startswith(b"160000")}
+    with git.start("ls-tree", "-r", "-z", head) as output:
+        entries = (entry for entry in output.fields() if not entry.startswith(b"160000"))
+        return {_text(entry.split(b"\t", 1)[1]) for entry in entries}
 
 
-def _look_back(
-    root: Path,
-    place: _Place,
-    into: History,
-    missing: set[str],
-    skipped: int,
-    seconds: float,
-    stop: Callable[[], bool],
-) -> None:
+def _look_back(git: Git, place: _Place, into: History, missing: set[str], skipped: int, seconds: float) -> None:
     """Author and time of the files that the window did not meet: names only, until all were seen."""
-    arguments = ["log", "-z", *_PLAIN, "--no-renames", "--name-status", _COMMIT, f"--skip={skipped}"]
-    pieces = git_output(root, [*arguments, place.head, *place.scope], stop=stop, seconds=seconds)
-    fields = _fields(pieces)
-    author, time, skip = "", 0, False
+    arguments = [*_LOG, "--no-renames", "--name-status", _COMMIT, f"--skip={skipped}", place.head, *place.scope]
     try:
-        with closing(fields):
-            for said in fields:
-                if said.startswith(_HEADER):
-                    author, time, orphan = _header(said)
-                    skip = orphan and place.shallow
-                elif said.strip():
-                    path = _text(next(fields, b""))
-                    if path in missing and not skip:
-                        missing.discard(path)
-                        into.files[path] = FileHistory(author, time)
-                        if not missing:
-                            return
-    except GitStoppedError:
-        if stop():
-            raise
+        with git.start(*arguments, seconds=seconds) as output:
+            _find_missing(output.fields(), place, into, missing)
+    except GitTimeoutError:
         into.remarks.append(f"git: {len(missing)} files are older than what was read in {seconds:g} s")
+    except GitStoppedError:
+        raise
     except GitError as error:
         into.remarks.append(f"git: the older log could not be read: {error}")
+
+
+def _find_missing(fields: Iterator[bytes], place: _Place, into: History, missing: set[str]) -> None:
+    author, time, skip = "", 0, False
+    for said in fields:
+        if said.startswith(_HEADER):
+            author, time, orphan = _header(said)
+            skip = orphan and place.shallow
+        elif said.strip():
+            path = _text(next(fields, b""))
+            if path in missing and not skip:
+                missing.discard(path)
+                into.files[path] = FileHistory(author, time)
+                if not missing:
+                    return
 
 
 def to_bytes(history: History) -> bytes:

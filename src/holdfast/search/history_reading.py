@@ -1,21 +1,27 @@
 """The history of a repository, read beside the parsing: git works while the parsers do."""
 
 import threading
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
+from holdfast.errors import ToolError
+from holdfast.search.git import never
 from holdfast.search.history import History, read_history, update_history
 from holdfast.search.repository import Repository
 
 __all__ = ["HistoryReading"]
 
+_STEP = 0.05  # seconds
+
 
 class HistoryReading:
     """Starts reading when it is entered; leaving it early ends git at once."""
 
-    def __init__(self, repository: Repository, old: History | None) -> None:
+    def __init__(self, repository: Repository, old: History | None, *, stop: Callable[[], bool] = never) -> None:
         self._repository = repository
         self._old = old
+        self._stop = stop
         self._stopped = threading.Event()
         self._history = History()
         self._failure: Exception | None = None
@@ -32,9 +38,12 @@ class HistoryReading:
         self._thread.join()
 
     def result(self) -> History:
-        """What git said; waits for it."""
+        """What git said; waits for it, and raises CANCELLED when the caller's `stop` says so meanwhile."""
         while self._thread.is_alive():  # in steps, so that Ctrl-C is heard
-            self._thread.join(0.2)
+            if self._stop():
+                self._stopped.set()
+                raise ToolError("CANCELLED", "indexing was stopped; the old index is untouched")
+            self._thread.join(_STEP)
         if self._failure is not None:
             raise self._failure
         return self._history

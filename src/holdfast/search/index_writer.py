@@ -4,7 +4,8 @@ The store says first which generation is about to come, then the term index comm
 current one. Whatever is killed in between, `settle` finds out at the next opening which side of the line it was.
 """
 
-from collections.abc import Callable, Iterable
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
@@ -15,16 +16,19 @@ from holdfast.search.engine.tantivy_writer import TermWriter, committed_generati
 from holdfast.search.history import History, to_bytes
 from holdfast.search.home import Build
 from holdfast.search.pool import Failure, ParsePool
-from holdfast.search.prepare import FileToPrepare, Unchanged
+from holdfast.search.prepare import FileToPrepare, Unchanged, Vanished
 from holdfast.search.prepared import PreparedFile
-from holdfast.search.store.writer import StoreWriter
+from holdfast.search.store.database import is_damage
+from holdfast.search.store.writer import DamagedIndexError, StoreWriter
 
-__all__ = ["IndexWriter", "Ingested", "Progress", "Stop", "check_stop"]
+__all__ = ["IndexWriter", "Ingested", "Progress", "Stop", "check_stop", "settle"]
 
 # (stage, done, total or None when it is not known, detail)
 Progress = Callable[[str, int, int | None, str], None]
 Stop = Callable[[], bool]
 
+_CRASHED = "parser-crashed"
+_SECOND_CHANCES = 64
 _CHECKPOINT = 256  # files between two commits of a store that nobody reads yet
 
 
@@ -32,11 +36,12 @@ _CHECKPOINT = 256  # files between two commits of a store that nobody reads yet
 class Ingested:
     """What became of the files."""
 
-    files: int = 0
+    written: list[str] = field(default_factory=list)  # paths
     chunks: int = 0
     bytes: int = 0
     unchanged: list[Unchanged] = field(default_factory=list)
     failures: dict[str, Failure] = field(default_factory=dict)
+    vanished: list[str] = field(default_factory=list)  # gone, or not readable, since they were found
     costs: dict[str, float] = field(default_factory=dict)  # CPU seconds of the parser processes, by stage
 
 
@@ -47,8 +52,6 @@ class IndexWriter:
         self._fresh = fresh
         self.store = StoreWriter.create(build.store) if fresh else StoreWriter.open(build.store)
         try:
-            if not fresh:
-                self.settled = self.store.settle(committed_generation(build.terms))
             self._terms: TermWriter | None = TermWriter(build.terms, fresh=fresh)
         except BaseException:
             self.store.close()
@@ -71,11 +74,29 @@ class IndexWriter:
     def ingest(self, tasks: list[FileToPrepare], pool: ParsePool, progress: Progress, stop: Stop) -> Ingested:
         """Parse files and write them; the versions that they replace die. A bad file costs only itself."""
         done = Ingested()
+        self._ingest(tasks, pool, progress, stop, done)
+        # A parser may have been killed for reasons of its own: such files get a second chance, one by one.
+        crashed = [
+            task for task in tasks if task.path in done.failures and done.failures[task.path].reason == _CRASHED
+        ]
+        for task in crashed[:_SECOND_CHANCES]:
+            del done.failures[task.path]
+            self._ingest([task], pool, progress, stop, done)
+        return done
+
+    def _ingest(
+        self, tasks: list[FileToPrepare], pool: ParsePool, progress: Progress, stop: Stop, done: Ingested
+    ) -> None:
         keyed: Iterable[tuple[str, FileToPrepare]] = ((task.path, task) for task in tasks)
-        for count, (path, outcome) in enumerate(pool.map(keyed), 1):
+        for count, (path, outcome) in enumerate(
+            _in_order(pool.map(keyed, stop), [task.path for task in tasks]), 1
+        ):
             check_stop(stop)
             if isinstance(outcome, Failure):
                 done.failures[path] = outcome
+                self.remove(path)
+            elif isinstance(outcome, Vanished):
+                done.vanished.append(path)
                 self.remove(path)
             elif isinstance(outcome, Unchanged):
                 done.unchanged.append(outcome)
@@ -84,13 +105,12 @@ class IndexWriter:
             if self._fresh and count % _CHECKPOINT == 0:
                 self.store.checkpoint()
             progress("index", count, len(tasks), path)
-        return done
 
     def _add(self, file: PreparedFile, done: Ingested) -> None:
         self.remove(file.path)
         number, chunks = self.store.add(file)
         self._open_terms.add(file, number, chunks)
-        done.files += 1
+        done.written.append(file.path)
         done.chunks += len(file.chunks)
         done.bytes += file.size
         for stage, seconds in file.costs.items():
@@ -101,22 +121,24 @@ class IndexWriter:
         for number in [] if self._fresh else self.store.bury(path):
             self._open_terms.remove(number)
 
-    def note(
-        self, discovery: Discovery, failures: dict[str, Failure], history: History, facts: dict[str, Any]
-    ) -> None:
+    def note(self, discovery: Discovery, done: Ingested, history: History, facts: dict[str, Any]) -> None:
         """What holds beside the files: what was skipped and why, directories, the history, facts of the index."""
         times = {file.path: (file.size, file.mtime_ns) for file in discovery.files}
         skipped: list[tuple[str, str, str, int, int]] = [
             (skip.path, skip.reason, skip.detail, skip.size, skip.mtime_ns) for skip in discovery.skipped
         ]
-        skipped += [(path, f.reason, f.detail, *times[path]) for path, f in failures.items()]
+        skipped += [(path, f.reason, f.detail, *times[path]) for path, f in done.failures.items()]
         self.store.replace_skipped(skipped)
-        self.store.replace_directories(discovery.directories.items())
+        directories = discovery.directories
+        if done.vanished:  # the tree moved while it was read: the next look has to be a whole one
+            directories = directories | {"": -1}
+        self.store.replace_directories(directories.items())
         self.store.replace_history(
             (path, one.last_author, one.last_modified, one.churn_added, one.churn_deleted, one.commits)
             for path, one in history.files.items()
         )
-        self.store.set_facts({**facts, "history": to_bytes(history)})
+        remarks = "; ".join(history.remarks)
+        self.store.set_facts({**facts, "history": to_bytes(history), "history_remarks": remarks})
 
     def commit(self) -> None:
         """Make it all visible, in both stores, as one generation."""
@@ -136,6 +158,41 @@ class IndexWriter:
     def _open_terms(self) -> TermWriter:
         assert self._terms is not None, "the writer has committed already"
         return self._terms
+
+
+def settle(build: Build) -> str:
+    """Bring both halves of an index together after a crash; what was done. DamagedIndexError: nothing can be."""
+    try:
+        committed = committed_generation(build.terms)
+        store = StoreWriter.open(build.store)
+    except ValueError as error:  # tantivy tells everything that it cannot read like this
+        if "os error" in str(error).lower():  # a full disk or missing rights are not the fault of the index
+            raise
+        raise DamagedIndexError("INTERNAL", f"the term index cannot be read: {error}") from error
+    except FileNotFoundError as error:
+        raise DamagedIndexError("INTERNAL", f"a part of the index is gone: {error}") from error
+    except sqlite3.DatabaseError as error:
+        raise _damage(error) from error
+    try:
+        return store.settle(committed)
+    finally:
+        store.close()
+
+
+def _damage(error: sqlite3.DatabaseError) -> Exception:
+    return DamagedIndexError("INTERNAL", f"the store cannot be read: {error}") if is_damage(error) else error
+
+
+def _in_order(outcomes: Iterable[tuple[str, Any]], paths: list[str]) -> Iterator[tuple[str, Any]]:
+    """Outcomes in the order of their files, whichever parser was faster: the same tree makes the same index."""
+    waiting: dict[str, Any] = {}
+    wanted = iter(paths)
+    next_path = next(wanted, None)
+    for path, outcome in outcomes:
+        waiting[path] = outcome
+        while next_path is not None and next_path in waiting:
+            yield next_path, waiting.pop(next_path)
+            next_path = next(wanted, None)
 
 
 def check_stop(stop: Stop) -> None:

@@ -10,6 +10,7 @@ from holdfast.search.home import IndexHome
 from holdfast.search.index_writer import Progress, Stop
 from holdfast.search.pool import ParsePool
 from holdfast.search.repository import Repository, index_home
+from holdfast.search.store.writer import DamagedIndexError
 from holdfast.search.update import update
 
 __all__ = ["IndexKeeper"]
@@ -34,12 +35,20 @@ class IndexKeeper:
 
     def refresh(self, *, progress: Progress, stop: Stop, full: bool = False, wait: float = 0.0) -> dict[str, Any]:
         """Build the index, or bring it up to date where there is one; what was done, with figures."""
-        with self.home.writing(wait=wait):
+        with self.home.writing(wait=wait, stop=stop):
             build = self.home.current()
             if full or build is None:
+                if self.home.outdated() is not None:
+                    progress(
+                        "note", 0, None, f"the index has the old format {self.home.outdated()} and is built anew"
+                    )
                 return full_build(self.repository, self.home, progress=progress, stop=stop)
             self.home.prune()
-            return update(self.repository, build, progress=progress, stop=stop, pool=self._pool)
+            try:
+                return update(self.repository, build, progress=progress, stop=stop, pool=self._pool)
+            except DamagedIndexError:
+                progress("note", 0, None, "the index is damaged and is built anew")
+                return full_build(self.repository, self.home, progress=progress, stop=stop)
 
     def stay_warm(self) -> None:
         """Start a parser now and keep it: an update of one file then costs little more than that file."""

@@ -6,12 +6,16 @@ with ensure_index(repository, cache_dir) as index:
 """
 
 import contextlib
+import sqlite3
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
+
+import orjson
 
 from holdfast.errors import ToolError
 from holdfast.search.engine.tantivy_engine import TantivyEngine
@@ -21,7 +25,11 @@ from holdfast.search.repository import Repository, head, index_home
 from holdfast.search.request import SearchRequest, cache_key
 from holdfast.search.searching import Searching
 from holdfast.search.shape import iso_time
+from holdfast.search.store.database import is_damage
 from holdfast.search.store.reader import ChunkRow, StoreReader
+
+if TYPE_CHECKING:  # the building side is not loaded on the path of a query
+    from holdfast.search.index_writer import Progress, Stop
 
 __all__ = [
     "SearchIndex",
@@ -35,8 +43,10 @@ __all__ = [
 ]
 
 _REMEMBERED = 64  # answers
+_PATIENCE = 3.0  # seconds that a search waits for another process to finish its update
 _FRESHNESS_SECONDS = 10.0  # how long a comparison with the files on disk counts
 _BUILD_COMMAND = "holdfast index build"
+_ATTEMPTS = 5
 
 
 def _no_progress(stage: str, done: int, total: int | None, detail: str) -> None:
@@ -55,9 +65,9 @@ class SearchIndex:
         self._home = home
         self._lock = threading.RLock()
         self._resources = contextlib.ExitStack()
-        self._answers: OrderedDict[tuple[str, int, str], dict[str, Any]] = OrderedDict()
+        self._answers: OrderedDict[tuple[str, int, int, str], bytes] = OrderedDict()
         self._freshness: tuple[float, int | None] = (0.0, None)
-        self._terms_stamp = (0, 0)
+        self._terms_stamp, self._store_version = (0, 0), 0
         self._enter(build)
 
     def __enter__(self) -> Self:
@@ -79,22 +89,14 @@ class SearchIndex:
         _check_backend(request)
         with self._lock:
             self._follow()
-            key = (self._build.name, self._engine.generation, cache_key(request))
-            lasting = request.modified_since is None  # "in the last two days" is another question tomorrow
-            payload = self._answers.get(key) if lasting else None
-            hit = payload is not None
-            if payload is None:
-                payload = self._answer(request)
-            if lasting:
-                self._remember(key, payload)
-        elapsed = round((time.perf_counter() - started) * 1000, 3)
-        answer = {**payload, "elapsedMs": elapsed}
+            found, remembered = self._found(request)
+            about = self._about_index()
+        answer = {"backend": self._engine.name, "query": request.query, **found, **about}
+        if about["index"]["changedFiles"] != 0:
+            answer["warnings"] = [*found["warnings"], _staleness(about["index"]["changedFiles"])]
+        elapsed = answer["elapsedMs"] = round((time.perf_counter() - started) * 1000, 3)
         if request.explain:
-            answer["stats"] = {
-                "elapsedMs": elapsed,
-                "cache": {"hit": hit, "key": key[2]},
-                **payload.get("stats", {}),
-            }
+            answer["stats"] = {**found.get("stats", {}), "elapsedMs": elapsed, "cache": {"hit": remembered}}
         return answer
 
     def status(self) -> dict[str, Any]:
@@ -106,37 +108,55 @@ class SearchIndex:
             return status_of(self.repository, self._build, self._store)
 
     def is_stale(self) -> bool:
-        """Whether files changed since they were indexed, or the index was left half written."""
+        """Whether something on disk differs by size or time, or the index was left half written."""
         with self._lock:
             self._follow()
             moved = head(self.repository) != (self._store.facts().commit, self._store.facts().branch)
             return moved or self._changed_files() != 0
 
-    def _answer(self, request: SearchRequest) -> dict[str, Any]:
-        facts = self._store.facts()
+    def _found(self, request: SearchRequest) -> tuple[dict[str, Any], bool]:
+        """What a request finds, and whether that was known already. Only what is found is remembered, as bytes: an
+        answer that a caller changes stays theirs, and how fresh the index is, is told anew every time."""
+        key = (self._build.name, self._engine.generation, self._store_version, cache_key(request))
+        # "in the last two days" is another question tomorrow, and blame looks at the files as they are now
+        lasting = request.modified_since is None and request.chunk_author is None
+        known = self._answers.get(key) if lasting else None
+        if known is not None:
+            self._answers.move_to_end(key)
+            return orjson.loads(known), True
+        found = self._look_for(request)
+        if lasting:
+            self._answers[key] = orjson.dumps(found)
+            if len(self._answers) > _REMEMBERED:
+                self._answers.popitem(last=False)
+        return found, False
+
+    def _look_for(self, request: SearchRequest) -> dict[str, Any]:
+        branch = self._store.facts().branch
         searching = Searching(request, self._engine, self._store, chunk_authors=self._chunk_authors)
-        wrong_branch = request.branch is not None and not _same_branch(request, facts.branch)
+        wrong_branch = request.branch is not None and not _same_branch(request, branch)
         found = searching.nothing() if wrong_branch else searching.run()
         if request.ann:
             searching.warn("ann", "there are no vectors in this index; the answer is by words alone")
         if request.lint is not None:
             searching.warn("field-unavailable", "lint: no linter findings are in this index")
-        changed = self._changed_files()
-        answer = {"backend": self._engine.name, "query": request.query, **found}
-        answer["asOf"] = _as_of(facts.build, facts.commit)
-        answer["index"] = {
+        if wrong_branch:
+            searching.warn("branch", f"the index is of {f'the branch {branch}' if branch else 'no branch'}")
+            found["stats"] = {"branchMatch": False}
+        return {**found, "warnings": searching.warnings}
+
+    def _about_index(self) -> dict[str, Any]:
+        facts = self._store.facts()
+        about = {
             "build": facts.build,
             "generation": facts.generation,
             "commit": facts.commit,
             "branch": facts.branch,
             "builtAt": iso_time(facts.written_at),
-            "changedFiles": changed,
+            "changedFiles": self._changed_files(),
             "headMoved": head(self.repository)[0] != facts.commit,
         }
-        answer["warnings"] = searching.warnings
-        if wrong_branch:
-            answer["stats"] = {"branchMatch": False}
-        return answer
+        return {"index": about, "asOf": _as_of(facts.build, facts.commit)}
 
     def _changed_files(self) -> int | None:
         when, changed = self._freshness
@@ -145,16 +165,10 @@ class SearchIndex:
             self._freshness = (time.monotonic(), changed)
         return changed
 
-    def _chunk_authors(self, rows: list[ChunkRow], author: str) -> list[ChunkRow]:
+    def _chunk_authors(self, rows: list[ChunkRow], author: str) -> tuple[list[ChunkRow], list[str]]:
         from holdfast.search.authors import rows_by_author
 
         return rows_by_author(self.repository, self._store, self._build.blame, rows, author)
-
-    def _remember(self, key: tuple[str, int, str], payload: dict[str, Any]) -> None:
-        self._answers[key] = payload
-        self._answers.move_to_end(key)
-        while len(self._answers) > _REMEMBERED:
-            self._answers.popitem(last=False)
 
     def _follow(self) -> None:
         """Switch to the newest build and generation, if there is another one than ours."""
@@ -162,9 +176,9 @@ class SearchIndex:
             build = self._home.current()
             if build is not None and build != self._build:
                 self._enter(build)
-        stamp = _stamp(self._build)
-        if stamp != self._terms_stamp:
-            self._terms_stamp = stamp
+        stamp, version = _stamp(self._build), self._store.version()
+        if (stamp, version) != (self._terms_stamp, self._store_version):
+            self._terms_stamp, self._store_version = stamp, version
             self._store.at(self._engine.reload())
             self._freshness = (0.0, None)
 
@@ -177,12 +191,13 @@ class SearchIndex:
             engine = TantivyEngine(build.terms)
             store = StoreReader(build.store, engine.generation)
             opened.callback(store.close)
+            store.facts()  # a damaged one is noticed here, not in the middle of an answer
         except BaseException:
             opened.close()
             raise
         self._resources.close()
         self._resources, self._build, self._engine, self._store = opened, build, engine, store
-        self._pointer, self._terms_stamp = pointer, stamp
+        self._pointer, self._terms_stamp, self._store_version = pointer, stamp, store.version()
         self._answers.clear()
         self._freshness = (0.0, None)
 
@@ -201,9 +216,14 @@ def _check_backend(request: SearchRequest) -> None:
 
 
 def _same_branch(request: SearchRequest, branch: str | None) -> bool:
-    """Whether the index is of the branch that was asked for; of no branch at all it may be any."""
+    """Whether the index is of the branch that was asked for."""
     wanted = request.branch or ""
-    return branch is None or (branch == wanted if request.case else branch.lower() == wanted.lower())
+    return branch is not None and (branch == wanted if request.case else branch.lower() == wanted.lower())
+
+
+def _staleness(changed: int | None) -> dict[str, str]:
+    what = "it was left half written" if changed is None else f"{changed} files or directories changed since"
+    return {"code": "stale", "message": f"the index is not up to date: {what}"}
 
 
 def _as_of(build: str, commit: str | None) -> dict[str, Any]:
@@ -221,18 +241,23 @@ def index_path(repository: Repository, cache_dir: Path) -> Path:
 
 
 def open_index(repository: Repository, cache_dir: Path) -> SearchIndex:
-    """The index of a repository; ToolError NO_INDEX when there is none that this version can read."""
+    """The index of a repository; ToolError NO_INDEX when there is none that can be read."""
     home = IndexHome(index_home(repository, cache_dir))
-    for _ in range(5):  # a build may be replaced between reading its name and opening it
+    why = "there is no index of this repository yet"
+    for _ in range(_ATTEMPTS):  # a build may be replaced between reading its name and opening it
         build = home.current()
         if build is None:
             break
         try:
             return SearchIndex(repository, home, build)
         except FileNotFoundError:
-            continue
-    old = home.outdated()
-    why = "there is no index of this repository yet" if old is None else f"its index has the old format {old}"
+            why = "its index is incomplete"
+        except (ValueError, sqlite3.DatabaseError) as error:
+            if isinstance(error, sqlite3.DatabaseError) and not is_damage(error):
+                raise
+            why = "its index is damaged"
+    if home.outdated() is not None:
+        why = f"its index has the old format {home.outdated()}"
     raise ToolError("NO_INDEX", f"{why}: {repository.root}", hint=f"run `{_BUILD_COMMAND}` there")
 
 
@@ -241,8 +266,8 @@ def build_index(
     cache_dir: Path,
     *,
     full: bool = False,
-    progress: Any = None,
-    stop: Any = None,
+    progress: "Progress | None" = None,
+    stop: "Stop | None" = None,
     wait: float = 0.0,
 ) -> dict[str, Any]:
     """Build the index, or bring it up to date where there is one; what was done, with figures."""
@@ -253,7 +278,12 @@ def build_index(
 
 
 def ensure_index(
-    repository: Repository, cache_dir: Path, *, progress: Any = None, stop: Any = None, update: bool = True
+    repository: Repository,
+    cache_dir: Path,
+    *,
+    progress: "Progress | None" = None,
+    stop: "Stop | None" = None,
+    update: bool = True,
 ) -> SearchIndex:
     """An open index that is there and, with `update`, up to date.
 
@@ -266,9 +296,13 @@ def ensure_index(
             raise
         build_index(repository, cache_dir, progress=progress, stop=stop, wait=3600.0)
         return open_index(repository, cache_dir)
-    if update and index.is_stale():
-        with contextlib.suppress(IndexBusyError):
-            build_index(repository, cache_dir, progress=progress, stop=stop)
+    try:
+        if update and index.is_stale():
+            with contextlib.suppress(IndexBusyError):
+                build_index(repository, cache_dir, progress=progress, stop=stop, wait=_PATIENCE)
+    except BaseException:
+        index.close()
+        raise
     return index
 
 
@@ -289,7 +323,12 @@ def collect_garbage(
 
 
 def watch_index(
-    repository: Repository, cache_dir: Path, *, on_report: Any, progress: Any = None, stop: Any = None
+    repository: Repository,
+    cache_dir: Path,
+    *,
+    on_report: Callable[[dict[str, Any]], None],
+    progress: "Progress | None" = None,
+    stop: "Stop | None" = None,
 ) -> None:
     """Keep the index fresh until `stop` says so."""
     from holdfast.search import watch

@@ -16,15 +16,16 @@ import selectors
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from holdfast.errors import ProcessError, UsageError
+from holdfast.errors import ProcessError, ToolError, UsageError
 from holdfast.search.pool_worker import BROKEN, ERROR, HEADER, MEMORY, READY, RESULT, described
 
 __all__ = ["Failure", "ParsePool"]
@@ -39,6 +40,7 @@ _LARGEST_ANSWER = _GIB  # more can only be a broken frame
 _START_BOUND = 60.0  # seconds in which a worker must have loaded the parsers
 _STARTS = 3  # workers in a row that may die before they are ready
 _KILL_BOUND = 5.0
+_LONGEST_WAIT = 0.1  # seconds until `stop` is asked again
 _SIGNALS = {int(number): number.name for number in signal.Signals}
 
 
@@ -198,6 +200,7 @@ class ParsePool:
         self._failed_starts = 0
         self._at_work = False
         self._stopped = False
+        self._finishing = threading.Lock()  # a map may end at the moment in which another thread stops the pool
 
     def __enter__(self) -> Self:
         return self
@@ -210,12 +213,15 @@ class ParsePool:
     ) -> None:
         self.stop()
 
-    def map(self, items: Iterable[tuple[K, Any]]) -> Iterator[tuple[K, Any]]:
+    def map(
+        self, items: Iterable[tuple[K, Any]], stop: Callable[[], bool] = lambda: False
+    ) -> Iterator[tuple[K, Any]]:
         """Run the task over the payloads of `(key, payload)` items.
 
         Gives `(key, result)` or `(key, Failure)` for each item, in the order in which they are finished. Items are
         taken from the iterable only as far as workers have room. Raises ProcessError when the task cannot be
-        loaded, when processes do not start, or when the pool is stopped meanwhile.
+        loaded, when processes do not start, or when the pool is stopped meanwhile, and ToolError CANCELLED soon
+        after `stop` says so, whatever the parsers are at.
         """
         if self._at_work:
             raise UsageError("the pool is at work already", remedy="finish or close the other map first")
@@ -226,12 +232,14 @@ class ParsePool:
             self._turn(0)  # a worker that died since the last map must not take anything with it
             while True:
                 self._raise_if_stopped()
+                if stop():  # the workers that are at something are killed below
+                    raise ToolError("CANCELLED", "indexing was stopped; the old index is untouched")
                 more = self._fill(source)
                 if self._done:
                     key, outcome = self._done.popleft()
                     yield key, outcome if isinstance(outcome, Failure) else _read(outcome)
                 elif any(worker.jobs for worker in self._workers):
-                    self._turn(None)
+                    self._turn(_LONGEST_WAIT)
                 elif not more:
                     return
         finally:
@@ -250,13 +258,14 @@ class ParsePool:
     def _finish(self) -> None:
         """Leave nothing of a map behind: a worker that still has items would answer into the next one."""
         self._at_work = False
-        self._again.clear()
-        self._done.clear()
-        for worker in tuple(self._workers):
-            if worker.jobs or self._stopped:
-                self._remove(worker)
-        if self._stopped:
-            self._selector.close()
+        with self._finishing:
+            self._again.clear()
+            self._done.clear()
+            for worker in tuple(self._workers):
+                if worker.jobs or self._stopped:
+                    self._remove(worker)
+            if self._stopped:
+                self._selector.close()
 
     def _fill(self, source: Iterator[tuple[Any, Any]]) -> bool:
         """Send items while a worker has room; False when there are no more."""
@@ -294,11 +303,11 @@ class ParsePool:
         self._selector.register(worker.answers, selectors.EVENT_READ, worker)
         return worker
 
-    def _turn(self, longest: float | None) -> None:
-        """Wait until something can be read or written, at most until the next deadline."""
+    def _turn(self, longest: float) -> None:
+        """Wait until something can be read or written, at most so long and until the next deadline."""
         busy = [worker for worker in self._workers if worker.jobs]
-        if longest is None:
-            longest = max(0.0, min(worker.deadline for worker in busy) - time.monotonic())
+        if busy:
+            longest = min(longest, max(0.0, min(worker.deadline for worker in busy) - time.monotonic()))
         for event, _ in self._selector.select(longest):
             worker: _Worker = event.data
             if not worker.open:

@@ -5,6 +5,7 @@ It runs in a parser process (`pool`), so it may be slow, crash or hang on its fi
 
 import hashlib
 import os
+import stat
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,9 +18,10 @@ from holdfast.search.packing import pack, pack_text
 from holdfast.search.prepared import ChunkWords, PreparedChunk, PreparedFile, fact
 from holdfast.search.tokens import body_streams
 
-__all__ = ["FileToPrepare", "Unchanged", "digest_of", "prepare"]
+__all__ = ["FileToPrepare", "Unchanged", "Vanished", "digest_of", "prepare"]
 
-_LONGEST_FACT = 200  # characters of a value that is filtered by
+_LONGEST_FACT = 4000  # characters of a value that is filtered by
+_LARGEST = 128 << 20  # bytes of a file that grew since it was found
 _NEVER_FILTERED = frozenset({"param_types", "param_defaults", "modifiers", "exports", "risk_sanitizers"})
 
 
@@ -41,11 +43,18 @@ class Unchanged(NamedTuple):
     mtime_ns: int
 
 
-def prepare(task: FileToPrepare) -> PreparedFile | Unchanged:
+class Vanished(NamedTuple):
+    """The file could not be read any more; it may come back."""
+
+    path: str
+
+
+def prepare(task: FileToPrepare) -> PreparedFile | Unchanged | Vanished:
     """The file, ready to be indexed. Its time is read before its content: a later write will be noticed."""
-    location = Path(task.root, task.path)
-    mtime_ns = location.stat().st_mtime_ns
-    data = _read(location)
+    try:
+        mtime_ns, data = _read(Path(task.root, task.path))
+    except OSError:
+        return Vanished(task.path)
     digest = digest_of(data)
     if digest == task.known_digest:
         return Unchanged(task.path, mtime_ns)
@@ -97,11 +106,14 @@ def digest_of(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=16).digest()
 
 
-def _read(location: Path) -> bytes:
-    """The bytes of a plain file; a pipe that took its place since it was found would block for ever."""
-    descriptor = os.open(location, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    with open(descriptor, "rb") as file:
-        return file.read()
+def _read(location: Path) -> tuple[int, bytes]:
+    """Time and bytes of a plain file; a pipe or a link that took its place since it was found is not followed."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+    with open(os.open(location, flags), "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError("it is no plain file any more")
+        return status.st_mtime_ns, file.read(_LARGEST)
 
 
 def _extract(task: FileToPrepare, data: bytes) -> tuple[str, bytes, Extraction]:
@@ -209,8 +221,9 @@ def _flat(record: dict[str, object], prefix: str = "") -> Iterable[tuple[str, st
             yield from _flat(value, f"{name}.")
         else:
             for element in value if isinstance(value, list) else [value]:
-                plain = isinstance(element, str)
-                yield name, str(element) if plain else orjson.dumps(element).decode()
+                yield name, element if isinstance(element, str) else orjson.dumps(element).decode()
+                if isinstance(element, dict):
+                    yield from _flat(element, f"{name}.")
 
 
 def _details(chunk: Chunk, *, from_document: bool) -> dict[str, object]:

@@ -23,11 +23,12 @@ _VENDORED = re.compile(
     r"(^|/)(vendor|vendored|_vendor|third_party|third-party|node_modules|site-packages|external)/"
 )
 _STOP_WORDS = frozenset({  # stemmed, as they stand in the index
-    "a", "an", "and", "are", "as", "at", "be", "been", "but", "by", "can", "could", "did", "do", "doe", "does",
-    "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "may", "me", "my",
-    "no", "not", "of", "on", "or", "our", "over", "should", "so", "such", "than", "that", "the", "their",
-    "them", "then", "there", "these", "they", "thi", "this", "to", "up", "us", "use", "used", "was", "we",
-    "were", "what", "when", "where", "which", "who", "why", "will", "with", "would", "you", "your",
+    "a", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been", "between", "but", "by", "can",
+    "could", "did", "do", "doe", "does", "each", "for", "from", "had", "has", "have", "how", "i", "if", "in",
+    "into", "is", "it", "its", "may", "me", "my", "no", "nobody", "not", "of", "on", "or", "other", "our",
+    "over", "should", "so", "some", "such", "than", "that", "the", "their", "them", "then", "there", "these",
+    "they", "thi", "this", "to", "up", "us", "use", "used", "was", "we", "were", "what", "when", "where",
+    "which", "who", "whose", "why", "will", "with", "would", "you", "your",
 })  # fmt: skip
 
 

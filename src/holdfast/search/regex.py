@@ -12,9 +12,9 @@ from typing import Any
 
 from holdfast.errors import ToolError
 
-__all__ = ["LONGEST_PATTERN", "Tree", "compiled", "parsed"]
+__all__ = ["Tree", "compiled", "parsed"]
 
-LONGEST_PATTERN = 1000
+_LONGEST_PATTERN = 1000
 _MOST_MEMORY = 32 << 20  # bytes that one pattern may take
 
 Tree = Any  # the parse tree of the standard library, which has no public type
@@ -44,9 +44,9 @@ def compiled(pattern: str, flags: str = "") -> Any:
 @lru_cache(256)
 def parsed(pattern: str, flags: str = "") -> Tree:
     """The parse tree of a pattern that is valid as such."""
-    if len(pattern) > LONGEST_PATTERN:
-        length = f"the regular expression has {len(pattern):,} characters, and {LONGEST_PATTERN:,} are allowed"
-        raise _refused(length, LONGEST_PATTERN, "Write a shorter one.")
+    if len(pattern) > _LONGEST_PATTERN:
+        length = f"the regular expression has {len(pattern):,} characters, and {_LONGEST_PATTERN:,} are allowed"
+        raise _refused(length, _LONGEST_PATTERN, "Write a shorter one.")
     try:
         pattern.encode()
     except UnicodeEncodeError as error:

@@ -7,10 +7,11 @@ can tell (which files are ignored) is asked in `discover`.
 import hashlib
 import os
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from holdfast.errors import ToolError
+from holdfast.errors import ToolError, UsageError
 
 __all__ = ["Repository", "find_repository", "head", "index_home"]
 
@@ -37,8 +38,10 @@ def find_repository(path: str | Path | None = None) -> Repository:
     """The repository around a directory, by default around the current one.
 
     It is the nearest git work tree; without one, the nearest directory with a configuration of ours; else the
-    directory itself.
+    directory itself. Every search begins here, so here it is told where none can work.
     """
+    if sys.platform == "win32":  # locks, and limits and signals for parsers, are those of POSIX
+        raise UsageError("the code search needs Linux or macOS", remedy="run it in WSL or in a container")
     start = _directory(path)
     candidates = (start, *start.parents)
     for directory in candidates:

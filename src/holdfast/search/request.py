@@ -12,22 +12,20 @@ from typing import Any
 from holdfast.errors import ToolError
 from holdfast.search.model import MODES
 from holdfast.search.request_fields import BLANK, FIELD_OF, FIELDS, SHORTCUTS, Field, as_regex, split_list
-from holdfast.search.request_schema import MAX_VIOLATIONS, Violation, input_schema, schema_violations, violation
+from holdfast.search.request_schema import MAX_VIOLATIONS, Violation, schema_violations, violation
 
 __all__ = [
     "FIELDS",
     "SHORTCUTS",
-    "Field",
     "SearchRequest",
     "as_regex",
     "cache_key",
-    "input_schema",
     "modes",
     "with_shortcuts",
 ]
 
-MAX_DEPTH = 16  # of the conditions on records
-DAY = 24 * 3600.0
+_MAX_DEPTH = 16  # of the conditions on records
+_DAY = 24 * 3600.0
 
 _MODES: dict[str | None, tuple[str, ...]] = {
     None: ("code", "prose", "extracted-prose"),
@@ -143,7 +141,7 @@ class SearchRequest:
     def modified_after_seconds(self, now: float) -> float | None:
         """The earliest time of the last change, in seconds since 1970; the later one of both conditions."""
         after = None if self.modified_after is None else _seconds(self.modified_after)
-        since = None if self.modified_since is None else now - self.modified_since * DAY
+        since = None if self.modified_since is None else now - self.modified_since * _DAY
         return max((time for time in (after, since) if time is not None), default=None)
 
 
@@ -177,13 +175,23 @@ def with_shortcuts(request: SearchRequest, shortcuts: Iterable[tuple[str, str]])
         elif field.kind == "flag" and text.lower() not in _TRUTH:
             found.append(_in_query("boolean", {"field": field.name}, f"{field.name}: must be true or false"))
         else:
-            arguments[field.name] = _TRUTH[text.lower()] if field.kind == "flag" else text
+            arguments[field.name] = _TRUTH[text.lower()] if field.kind == "flag" else _value(field, text)
     if found:
         raise _refusal(found)
     return SearchRequest.from_arguments(arguments)
 
 
 _TRUTH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+
+
+def _value(field: Field, text: str) -> Any:
+    """What a text in a query stands for; one that is no number is left to the schema, which refuses it."""
+    if field.kind in {"integer", "number"}:
+        try:
+            return int(text) if field.kind == "integer" else float(text)
+        except ValueError:
+            return text
+    return text
 
 
 def _in_query(keyword: str, params: Mapping[str, Any], message: str) -> Violation:
@@ -274,7 +282,7 @@ def _condition_violations(values: Mapping[str, Any]) -> Iterator[Violation]:
     given = {name: values.get(FIELD_OF[name].attribute) for name in ("meta", "metaJson")}
     for name, value in given.items():
         if value is not None:
-            from holdfast.search.records import meta_conditions
+            from holdfast.search.meta import meta_conditions
 
             try:
                 meta_conditions(*((value, None) if name == "meta" else (None, value)))
@@ -282,7 +290,7 @@ def _condition_violations(values: Mapping[str, Any]) -> Iterator[Violation]:
                 yield violation(f"/{name}", f"/properties/{name}", "conditions", {}, error.message)
 
 
-def _is_unicode(value: Any, depth: int = MAX_DEPTH) -> bool:
+def _is_unicode(value: Any, depth: int = _MAX_DEPTH) -> bool:
     """Whether JSON can say it: text without halves of characters, keys that are texts, and not bottomless."""
     if isinstance(value, str):
         return value.isascii() or not any("\ud800" <= character <= "\udfff" for character in value)

@@ -239,11 +239,14 @@ _CASE = {"case", "caseFile", "caseTokens"}
 _OTHER_NAMES = {"language": "lang", "extension": "ext", "kind": "type"}
 
 
+_WRITTEN = {"text", "texts", "flag", "integer", "number"}
+
+
 def _shortcuts() -> dict[str, Field]:
     named: dict[str, Field] = {}
     for field in FIELDS:
-        if field.is_filter and field.name not in _CASE and field.kind in {"text", "texts", "flag"}:
-            named[field.name.lower()] = named[field.flags[0][2:]] = field
+        if field.is_filter and field.name not in _CASE and field.kind in _WRITTEN:
+            named[field.name.lower()] = named[field.flags[0][2:]] = named[field.attribute.rstrip("_")] = field
     return {**named, **{other: FIELD_OF[name] for other, name in _OTHER_NAMES.items()}}
 
 

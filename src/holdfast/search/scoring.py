@@ -35,9 +35,9 @@ class Weights:
     exact_name: float = 1.2  # when a word of the query is the name
     proximity: float = 0.1
     proximity_candidates: int = 12
-    test_path: float = 0.9
+    test_path: float = 0.85
     vendored_path: float = 0.75
-    kinds: Mapping[str, float] = field(default_factory=lambda: {"module": 0.75, "variable": 0.9, "block": 0.9})
+    kinds: Mapping[str, float] = field(default_factory=lambda: {"module": 0.75, "variable": 0.9, "block": 0.7})
 
 
 DEFAULT_WEIGHTS = Weights()

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from holdfast.search.advice import advice
 from holdfast.search.engine.interface import Condition, Engine
-from holdfast.search.filters import used_fields
 from holdfast.search.plan import Planner, looked_up
 from holdfast.search.query import tree
 from holdfast.search.query.parser import parse
@@ -19,7 +19,7 @@ from holdfast.search.tokens import exact_words
 
 __all__ = ["Found", "Searching"]
 
-_CANDIDATES = 64  # ranked for a page of results; more of them made no answer better
+_CANDIDATES = 40  # ranked for a page of results; more of them made no answer better
 _MOST_CANDIDATES = 4096  # looked at when a condition can only be checked on the text or by git
 _Check = Callable[[list[ChunkRow]], list[ChunkRow]]
 
@@ -42,7 +42,7 @@ class Searching:
         engine: Engine,
         store: StoreReader,
         *,
-        chunk_authors: Callable[[list[ChunkRow], str], list[ChunkRow]],
+        chunk_authors: Callable[[list[ChunkRow], str], tuple[list[ChunkRow], list[str]]],
         weights: Weights = DEFAULT_WEIGHTS,
     ) -> None:
         self._request = request
@@ -58,7 +58,9 @@ class Searching:
         found = {mode: self._search(mode) for mode in modes(self._request)}
         lists = {KEYS[mode]: found[mode].hits if mode in found else [] for mode in KEYS}
         totals = {KEYS[mode]: found[mode].total if mode in found else 0 for mode in KEYS}
-        self._warn_about_languages(empty=not any(totals.values()))
+        empty = not any(totals.values())
+        for code, message in advice(self._request, self._engine, self._store, empty=empty):
+            self.warn(code, message)
         truncated = any(len(one.hits) < one.total for one in found.values())
         return {**lists, "bundles": bundles(lists), "total": totals, "truncated": truncated}
 
@@ -85,23 +87,16 @@ class Searching:
 
     def _match(self, mode: str, condition: Condition) -> Found:
         """Candidates, checked where the index alone cannot tell, in their final order."""
-        limit = max(_CANDIDATES, 2 * self._request.top)
         checks = list(self._checks())
-        while True:
-            candidates = self._engine.candidates(mode, condition, limit)
-            rows = list(self._store.chunks(candidates.chunks).values())
-            for check in checks:
-                rows = check(rows)
-            complete = len(candidates.chunks) >= candidates.total or limit >= _MOST_CANDIDATES
-            if not checks or complete or len(rows) >= self._request.top:
-                break
-            limit = min(limit * 4, _MOST_CANDIDATES)
+        limit = _MOST_CANDIDATES if checks else max(_CANDIDATES, 2 * self._request.top)
+        candidates = self._engine.candidates(mode, condition, limit)
+        rows = list(self._store.chunks(candidates.chunks).values())
+        for check in checks:
+            rows = check(rows)
         total = len(rows) if checks else candidates.total
         if checks and len(candidates.chunks) < candidates.total:
-            message = (
-                f"only the {len(candidates.chunks)} likeliest of {candidates.total} {mode} chunks were checked"
-            )
-            self.warn("checked", message)
+            checked = f"the {len(candidates.chunks)} likeliest of {candidates.total} chunks of {mode} were checked"
+            self.warn("checked", f"{checked}; there may be more hits")
         paths = self._store.paths({row.file for row in rows})
         terms = terms_with_idf(self._words(), self._engine)
         return Found(rank(rows, paths, terms, self._weights), total)
@@ -110,19 +105,20 @@ class Searching:
         if self._request.tokens_match_case:
             yield self._with_exact_words
         if self._request.chunk_author is not None:
-            author = self._request.chunk_author
-            yield lambda rows: self._chunk_authors(rows, author)
+            yield self._by_author
+
+    def _by_author(self, rows: list[ChunkRow]) -> list[ChunkRow]:
+        """Chunks of which the wanted person wrote a line, as far as git could be asked."""
+        kept, reasons = self._chunk_authors(rows, self._request.chunk_author or "")
+        for reason in dict.fromkeys(reasons):
+            self.warn("blame", reason)
+        return kept
 
     def _with_exact_words(self, rows: list[ChunkRow]) -> list[ChunkRow]:
         """Chunks in which a word of the query stands exactly as it is written there."""
-        wanted = [exact_words(text) for text in self._parsed.words]
+        wanted = [(text.encode(), exact_words(text)) for text in self._parsed.words]
         texts = {file: self._store.text(file) for file in {row.file for row in rows}}
-        kept = []
-        for row in rows:
-            present = exact_words(texts[row.file][row.start : row.end].decode("utf-8", "replace"))
-            if any(words <= present for words in wanted):
-                kept.append(row)
-        return kept
+        return [row for row in rows if _has_exactly(texts[row.file][row.start : row.end], wanted)]
 
     def _words(self) -> list[tuple[str, tuple[str, ...], str]]:
         """What ranking looks for: every word that is asked for, once; a phrase is its words."""
@@ -154,40 +150,15 @@ class Searching:
             for name, value in said.items()
         ]
 
-    def _warn_about_languages(self, *, empty: bool) -> None:
-        """A filter on a field that a language cannot have must not look like an honest nothing."""
-        self._warn_about_names("type", self._request.type, "kind")
-        used = list(used_fields(self._request))
-        if not used and not self._request.lang:
-            return
-        from holdfast.search.languages import fields_of
-
-        asked = self._languages_in_scope()
-        self._warn_about_names("lang", tuple(asked), "lang")
-        for argument, name in used:
-            without = sorted(language for language in asked if name not in fields_of(language))
-            if without and (empty or self._request.lang or len(without) == len(asked)):
-                some = ", ".join(without[:5]) + (f" and {len(without) - 5} more" if len(without) > 5 else "")
-                message = f"{argument}: the index knows no such thing of {some}"
-                self.warn("field-unavailable", message)
-
-    def _warn_about_names(self, argument: str, wanted: Sequence[str], fact: str) -> None:
-        present = self._engine.vocabulary(fact).values
-        missing = sorted(set(wanted) - set(present)) if not set(wanted) & set(present) else []
-        if missing:
-            self.warn("unknown-value", f"{argument}: there is nothing of {', '.join(missing)} in this index")
-
-    def _languages_in_scope(self) -> set[str]:
-        present = set(self._engine.vocabulary("lang").values)
-        if not self._request.lang:
-            return present
-        from holdfast.search.discover.kinds import language_ids
-
-        return {one for name in self._request.lang for one in language_ids(name)}
-
     def _warn_about_dead_rows(self, found: Found) -> None:
         if found.total and not found.ranked:
             self.warn("moved", "the index changed during the search; search again")
+
+
+def _has_exactly(source: bytes, wanted: Sequence[tuple[bytes, set[str]]]) -> bool:
+    possible = [words for text, words in wanted if text in source or len(words) > 1]
+    present = exact_words(source.decode("utf-8", "replace")) if possible else set()
+    return any(words <= present for words in possible)
 
 
 _NOT_A_REASON = frozenset(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from holdfast.search.decode import LineTable
 from holdfast.search.request import SearchRequest
 from holdfast.search.scoring import Ranked
 from holdfast.search.snippet import snippet
@@ -105,7 +106,8 @@ def _shown_text(
     words: Sequence[str],
 ) -> dict[str, Any]:
     """The snippet with the lines that match best, and the lines around the chunk where they were asked for."""
-    own = text[start:end].decode("utf-8", "replace") if text else str(details.get("text", ""))
+    cut = text[_line_start(text, start) : end]
+    own = cut.decode("utf-8", "replace") if text else str(details.get("text", ""))
     chosen = snippet(own, start_line, words, context=0)
     shown: dict[str, Any] = {
         "snippet": {
@@ -122,13 +124,18 @@ def _shown_text(
     return shown
 
 
+def _line_start(text: bytes, start: int) -> int:
+    """Where the line of a chunk begins, if only white space stands before it; columns count from there."""
+    first = max(text.rfind(b"\n", 0, start), text.rfind(b"\r", 0, start)) + 1
+    return start if text[first:start].strip() else first
+
+
 def _around(text: bytes, start: int, end: int, lines: int) -> dict[str, list[str]]:
     """The lines before and after a chunk."""
-    first = text.rfind(b"\n", 0, start) + 1
-    rest = text.find(b"\n", max(end - 1, 0))
-    before = text[:first].decode("utf-8", "replace").splitlines()
-    after = text[rest + 1 :].decode("utf-8", "replace").splitlines() if rest >= 0 else []
-    return {"before": before[-lines:], "after": after[:lines]}
+    table = LineTable(text)
+    first, last = table.line_at(start), table.line_at(max(end - 1, start))
+    whole = [line.decode("utf-8", "replace").rstrip("\r\n") for line in table.lines]
+    return {"before": whole[max(0, first - lines) : first], "after": whole[last + 1 : last + 1 + lines]}
 
 
 def _headline(name: str, details: dict[str, Any]) -> str:

@@ -34,10 +34,6 @@ class Snippet:
     highlights: list[list[tuple[int, int]]]
     truncated: bool  # whether anything of the chunk is not shown
 
-    def has_gap_before(self, index: int) -> bool:
-        """Whether lines of the chunk are left out directly above this one."""
-        return index > 0 and self.lines[index][0] != self.lines[index - 1][0] + 1
-
 
 def snippet(
     text: str, start_line: int, terms: Sequence[str], *, context: int = 0, width_lines: int = 8

@@ -21,19 +21,20 @@ _KEPT = {
     "afterwards", "alias", "always", "anything", "atlas", "axios", "bias", "canvas", "ceiling", "chaos",
     "class", "cors", "does", "during", "embed", "evening", "everything", "focus", "has", "https", "hundred",
     "indeed", "interesting", "kubernetes", "kudos", "lens", "less", "macos", "morning", "news", "nothing",
-    "os", "pandas", "pass", "perhaps", "postgres", "process", "sacred", "sans", "series", "sibling",
+    "os", "pandas", "pass", "perhaps", "postgres", "process", "sacred", "sans", "series", "setting", "sibling",
     "something", "species", "status", "this", "towards", "upwards", "was", "whereas",
 }  # fmt: skip
 
 _IRREGULAR = {
-    "agreed": "agree", "aliases": "alias", "analyses": "analysis", "apis": "api", "biases": "bias", "buses": "bus",
-    "cancelled": "cancel", "cancelling": "cancel", "canvases": "canvas", "children": "child",
+    "agreed": "agree", "aliases": "alias", "analyses": "analysis", "apis": "api", "biases": "bias",
+    "buses": "bus", "cancelled": "cancel", "cancelling": "cancel", "canvases": "canvas", "children": "child",
     "controlled": "control", "controlling": "control", "corpuses": "corpus", "cpus": "cpu", "dbs": "db",
-    "focuses": "focus", "freed": "free", "gpus": "gpu", "guaranteed": "guarantee", "ids": "id", "indices": "index",
-    "ips": "ip", "labelled": "label", "labelling": "label", "lenses": "lens", "levelled": "level",
-    "marshalled": "marshal", "marshalling": "marshal", "menus": "menu", "modelled": "model", "modelling": "model",
-    "quizzes": "quiz", "signalled": "signal", "signalling": "signal", "statuses": "status", "tried": "try",
-    "tries": "try", "used": "use", "uses": "use", "using": "use", "viruses": "virus", "vms": "vm",
+    "focuses": "focus", "freed": "free", "gpus": "gpu", "guaranteed": "guarantee", "ids": "id",
+    "indices": "index", "ips": "ip", "labelled": "label", "labelling": "label", "lenses": "lens",
+    "levelled": "level", "marshalled": "marshal", "marshalling": "marshal", "menus": "menu",
+    "modelled": "model", "modelling": "model", "quizzes": "quiz", "settings": "setting", "signalled": "signal",
+    "signalling": "signal", "statuses": "status", "tried": "try", "tries": "try", "used": "use", "uses": "use",
+    "using": "use", "viruses": "virus", "vms": "vm",
 }  # fmt: skip
 
 

@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from holdfast.search.stems import stem
 
-__all__ = ["Terms", "body_streams", "exact_words", "terms_of", "token_text", "tokens"]
+__all__ = ["Terms", "body_streams", "exact_words", "terms_of"]
 
 _RUN = re.compile(r"[\w$]+(?:\.[\w$]+)*")
 # The words of an identifier, over its text where that is ASCII and over its shape (see `_shape`) elsewhere.
@@ -87,19 +87,6 @@ def body_streams(text: str) -> tuple[str, str]:
     return subwords, " ".join(filter(None, map(_IDENTIFIERS.__getitem__, runs)))
 
 
-def tokens(text: str) -> list[str]:
-    """All terms of a short text such as a name or a path: each name in lower case, then its stemmed words.
-
-    HTTPServerError gives httpservererror http server error; `enforced` gives enforced enforc.
-    """
-    return token_text(text).split()
-
-
-def token_text(text: str) -> str:
-    """`tokens` joined by single spaces."""
-    return " ".join(filter(None, map(_ALL.__getitem__, _runs(text))))
-
-
 def exact_words(text: str) -> set[str]:
     """Every name and every word inside of a name as it is written, for searches that respect case."""
     words: set[str] = set()
@@ -142,14 +129,6 @@ def _is_name(identifier: str) -> bool:
         return False
     words = _split(identifier)
     return bool(words) and len(words[0]) != len(identifier)
-
-
-def _all_terms(run: str) -> list[str]:
-    words = _subwords(run)
-    names = _identifiers(run)
-    if not names and len(words) == 1 and words[0] != _folded(run):
-        names = [_folded(run)]
-    return names + words
 
 
 @lru_cache(1 << 14)
@@ -203,4 +182,3 @@ def _class_of(character: str) -> str:
 
 _SUBWORDS = _Remembered(_subwords)
 _IDENTIFIERS = _Remembered(_identifiers)
-_ALL = _Remembered(_all_terms)

@@ -8,13 +8,13 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from holdfast.search.build import parser_pool, report, tasks_for
+from holdfast.search.build import checked_rules, parser_pool, report, tasks_for
 from holdfast.search.discover import Discovery, FoundFile, KnownFile, discover
 from holdfast.search.engine.tantivy_writer import committed_generation
 from holdfast.search.history import History, from_bytes
 from holdfast.search.history_reading import HistoryReading
 from holdfast.search.home import Build
-from holdfast.search.index_writer import IndexWriter, Ingested, Progress, Stop, check_stop
+from holdfast.search.index_writer import IndexWriter, Ingested, Progress, Stop, check_stop, settle
 from holdfast.search.pool import ParsePool
 from holdfast.search.repository import Repository, head
 from holdfast.search.stages import Stages
@@ -32,7 +32,6 @@ class Changes:
     discovery: Discovery
     touched: list[FoundFile]  # new, or perhaps changed
     gone: list[str]
-    added: int
     digests: dict[str, bytes]  # of what the index holds
     notes_differ: bool  # other things are skipped, or directories have other times
 
@@ -42,47 +41,54 @@ def update(
 ) -> dict[str, Any]:
     """Bring the current build up to date in place. Needs the writer's lock; a warm `pool` saves its start."""
     stages = Stages()
-    checked_at = time.time()
+    settle(build)
+    checked_at, rules = time.time(), checked_rules(repository)
     with stages.measure("discover"):
         progress("discover", 0, None, "looking for changes")
-        facts, changes = _look(repository, build, stop)
+        facts, changes, old_history = _look(repository, build, rules, stop)
     commit, branch = head(repository)
     moved = (commit, branch) != (facts.commit, facts.branch)
     if not (changes.touched or changes.gone or changes.notes_differ or moved):
         return report("unchanged", changes.discovery, Ingested(), stages, build, facts.generation)
-    old_history = _stored_history(facts)
-    with HistoryReading(repository, old_history) as history, IndexWriter(build, fresh=False) as writer:
+    with HistoryReading(repository, old_history, stop=stop) as history, IndexWriter(build, fresh=False) as writer:
         with stages.measure("write"):
             done = _parse(repository, changes, writer, progress, stop, pool)
         for path in changes.gone:
             writer.remove(path)
         writer.store.touch(done.unchanged)
-        noted = {"commit": commit, "branch": branch, "checked_at": checked_at}
-        writer.note(changes.discovery, done.failures, history.result(), noted)
+        noted = {"commit": commit, "branch": branch, "checked_at": checked_at, "rules": rules}
+        writer.note(changes.discovery, done, history.result(), noted)
         check_stop(stop)
-        changed = bool(done.files or changes.gone or done.failures)
+        changed = bool(done.written or changes.gone or done.failures or done.vanished)
         with stages.measure("commit"):
             writer.commit() if changed else writer.commit_notes()
         generation = writer.store.generation
     stages.add_all(done.costs)
-    counts = {"added": changes.added, "changed": done.files - changes.added, "removed": len(changes.gone)}
+    added = sum(path not in changes.digests for path in done.written)
+    counts = {"added": added, "changed": len(done.written) - added, "removed": len(changes.gone)}
     action = "updated" if changed else "unchanged"
     return report(action, changes.discovery, done, stages, build, generation) | counts
 
 
-def _look(repository: Repository, build: Build, stop: Stop) -> tuple[IndexFacts, Changes]:
-    # The term index decides which generation is valid: after a crash the store may be one ahead.
+def _look(
+    repository: Repository, build: Build, rules: str, stop: Stop
+) -> tuple[IndexFacts, Changes, History | None]:
     reader = StoreReader(build.store, committed_generation(build.terms))
     try:
         facts = reader.facts()
-        changes = _compare(repository, reader, facts.values.get("checked_at") or 0.0)
+        same_rules = facts.values.get("rules") == rules
+        changes = _compare(
+            repository, reader, facts.values.get("checked_at") or 0.0, same_rules=same_rules, stop=stop
+        )
+        history = _stored_history(reader.history())
     finally:
         reader.close()
-    check_stop(stop)
-    return facts, changes
+    return facts, changes, history
 
 
-def _compare(repository: Repository, reader: StoreReader, checked_at: float) -> Changes:
+def _compare(
+    repository: Repository, reader: StoreReader, checked_at: float, *, same_rules: bool, stop: Stop
+) -> Changes:
     rows = {row.path: row for row in reader.files().values()}
     skipped = reader.skipped()
     known = {path: KnownFile(row.size, row.mtime_ns, row.mode, row.language) for path, row in rows.items()}
@@ -91,13 +97,10 @@ def _compare(repository: Repository, reader: StoreReader, checked_at: float) -> 
         for path, reason, detail, size, mtime_ns in skipped
         if mtime_ns >= 0
     }
-    discovery = discover(repository, known=known)
+    discovery = discover(repository, known=known, stop=stop)
     certain = int(checked_at * 1e9) - _GRAIN_NS
-    failed = {path for path, reason, *_ in skipped if reason.startswith("parser-")}
     touched = [
-        file
-        for file in discovery.files
-        if file.path not in failed and _may_differ(file, rows.get(file.path), certain)
+        file for file in discovery.files if not same_rules or _may_differ(file, rows.get(file.path), certain)
     ]
     gone = sorted(rows.keys() - {file.path for file in discovery.files})
     now_skipped = [(one.path, one.reason, one.detail, one.size, one.mtime_ns) for one in discovery.skipped]
@@ -105,8 +108,8 @@ def _compare(repository: Repository, reader: StoreReader, checked_at: float) -> 
         discovery=discovery,
         touched=touched,
         gone=gone,
-        added=sum(file.path not in rows for file in touched),
-        digests={path: row.digest for path, row in rows.items()},
+        # Under other rules the same text means something else: nothing counts as unchanged then.
+        digests={path: row.digest if same_rules else b"" for path, row in rows.items()},
         notes_differ=sorted(now_skipped) != skipped or discovery.directories != reader.directories(),
     )
 
@@ -114,7 +117,9 @@ def _compare(repository: Repository, reader: StoreReader, checked_at: float) -> 
 def _may_differ(file: FoundFile, row: FileRow | None, certain: int) -> bool:
     if row is None or (file.size, file.mtime_ns) != (row.size, row.mtime_ns):
         return True
-    return (file.mode, file.language) != (row.mode, row.language) or file.mtime_ns > certain
+    # A time beyond the last look is somebody's wish, not a write that we may have missed.
+    recent = certain < file.mtime_ns <= certain + 2 * _GRAIN_NS
+    return (file.mode, file.language) != (row.mode, row.language) or recent
 
 
 def _parse(
@@ -134,8 +139,8 @@ def _parse(
         return writer.ingest(tasks, own_pool, progress, stop)
 
 
-def _stored_history(facts: IndexFacts) -> History | None:
+def _stored_history(stored: bytes | None) -> History | None:
     try:
-        return from_bytes(facts.values["history"])
-    except (KeyError, TypeError, ValueError):
+        return from_bytes(stored) if stored else None
+    except ValueError:
         return None

@@ -35,10 +35,12 @@ def watch_index(
         with contextlib.closing(_changes(repository, keeper.home, stop)) as changes:
             on_report(keeper.refresh(progress=progress, stop=stop, wait=_PATIENCE))
             for _ in changes:
-                with contextlib.suppress(IndexBusyError):  # another process writes; the next look will tell
-                    report = keeper.refresh(progress=progress, stop=stop)
-                    if report["action"] != "unchanged":
-                        on_report(report)
+                try:
+                    report = keeper.refresh(progress=progress, stop=stop, wait=_PATIENCE)
+                except IndexBusyError:
+                    continue
+                if report["action"] != "unchanged":
+                    on_report(report)
 
 
 def _changes(repository: Repository, home: IndexHome, stop: Stop) -> Any:

@@ -160,6 +160,9 @@ def _knob_value(key: str, value: Any, place: Place) -> Any:
         raise place.error(f"{key} has no meaning here", _MISPLACED[key])
     if setting is None:
         raise place.unknown_key(key, (*_KNOBS, "tools", "servers"), _EVERY_KEY)
+    if not setting.in_file:
+        remedy = f"remove it; set {setting.env} or give {setting.flag}"
+        raise place.error(f"{key} cannot be set in a file: a project must not choose where we write", remedy)
     try:
         read = setting.parse.from_file(value)
     except ValueError as error:

@@ -20,13 +20,17 @@ WEEK = 7 * 24 * 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One knob. `parse` turns text into the value and raises ValueError with the reason it cannot."""
+    """One knob. `parse` turns text into the value and raises ValueError with the reason it cannot.
+
+    One that is not `in_file` comes from the environment or a flag alone.
+    """
 
     name: str
     default: Any
     parse: Kind
     help: str
     flag: str | None = None
+    in_file: bool = True
 
     @property
     def env(self) -> str:
@@ -56,8 +60,8 @@ def default_cache_dir() -> Path:
     return Path(base) / "holdfast"
 
 
-def _knob(default: Any, parse: Kind, text: str, flag: str | None = None) -> Any:
-    return field(default=default, metadata={"parse": parse, "help": text, "flag": flag})
+def _knob(default: Any, parse: Kind, text: str, flag: str | None = None, *, in_file: bool = True) -> Any:
+    return field(default=default, metadata={"parse": parse, "help": text, "flag": flag, "in_file": in_file})
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,13 +209,14 @@ class Settings:
         "Directory of all state. Default: $XDG_STATE_HOME/holdfast or ~/.local/state/holdfast.",
         "--state-dir",
     )
-
+    # A file comes with a project, which must not choose where indexes are written and removed.
     cache_dir: Path | None = _knob(
         None,
         DIRECTORY,
-        "Directory of what can be made again, such as search indexes. "
-        "Default: $XDG_CACHE_HOME/holdfast or ~/.cache/holdfast.",
+        "Directory of what can be made again, such as search indexes; by the flag or the environment only, not in "
+        "a file. Default: $XDG_CACHE_HOME/holdfast or ~/.cache/holdfast.",
         "--cache-dir",
+        in_file=False,
     )
 
     def __post_init__(self) -> None:
@@ -232,6 +237,5 @@ class Settings:
 
 
 SETTINGS: tuple[Setting, ...] = tuple(
-    Setting(knob.name, knob.default, knob.metadata["parse"], knob.metadata["help"], knob.metadata["flag"])
-    for knob in fields(Settings)
+    Setting(knob.name, knob.default, **knob.metadata) for knob in fields(Settings)
 )

@@ -1,6 +1,7 @@
 """Where each value comes from: explicit value > environment variable > configuration file > default.
 
-In a file, what is said about a server wins over what is said about all of them.
+In a file, what is said about a server wins over what is said about all of them. Where we write is never taken from
+a file: it comes with a project, and a project that was only cloned must not choose that.
 """
 
 import os

@@ -1,17 +1,24 @@
 """The authors of lines, on real repositories: who and how many, kept answers that stay true, and no exception."""
 
 import os
+import shutil
 import sqlite3
 import subprocess
 import threading
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
-import psutil
 import pytest
+from tests.unit.search.processes import running_git
 
-from holdfast.search import blame
+from holdfast.search import blame, git
+from holdfast.search.authors import rows_by_author
 from holdfast.search.blame import UNCOMMITTED, BlameCache, authors_of_many, chunk_authors
+from holdfast.search.repository import find_repository
+from holdfast.search.store.reader import ChunkRow, StoreReader
 
 
 class Repo:
@@ -19,8 +26,10 @@ class Repo:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        if root.exists():
+            return
         root.mkdir(parents=True)
-        self.git("init", "-q", "-b", "main")
+        self.git("init", "-q", "-b", "main", "--template=")
 
     def git(self, *arguments: str, who: str = "Ana") -> str:
         person = {"NAME": who, "EMAIL": f"{who.lower()}@example.com"}
@@ -28,7 +37,7 @@ class Repo:
             f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in person.items()
         }
         environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, **identity}
-        command = ["git", "-c", "protocol.file.allow=always", *arguments]
+        command = ["git", "-c", "protocol.file.allow=always", "-c", "maintenance.auto=false", *arguments]
         done = subprocess.run(command, cwd=self.root, env=environment, capture_output=True, check=True)
         return done.stdout.decode().strip()
 
@@ -39,12 +48,17 @@ class Repo:
         self.git("commit", "-q", "--allow-empty", "-m", "change", who=who)
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Repo:
-    made = Repo(tmp_path / "repo")
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = Repo(tmp_path_factory.mktemp("made") / "repo")
     made.commit(a="one\ntwo\nthree\nfour\n", b="x\n")
     made.commit("Ben", a="one\ntwo\nTHREE\nFOUR\nfive\n")
-    return made
+    return made.root
+
+
+@pytest.fixture
+def repo(tmp_path: Path, made: Path) -> Repo:
+    return Repo(Path(shutil.copytree(made, tmp_path / "repo")))
 
 
 @pytest.fixture
@@ -58,9 +72,9 @@ def asked(repo: Repo, cache: BlameCache, monkeypatch: pytest.MonkeyPatch) -> lis
     files: list[str] = []
     real = blame._blame
 
-    def counted(root: Path, path: str, place: blame._Place, timeout: float) -> blame.Runs:
+    def counted(path: str, place: blame._Place) -> blame.Runs:
         files.append(path)
-        return real(root, path, place, timeout)
+        return real(path, place)
 
     with monkeypatch.context() as patch:
         patch.setattr(blame, "_blame", counted)
@@ -171,9 +185,9 @@ def test_an_odd_name_is_a_name(repo: Repo, cache: BlameCache, name: str) -> None
 def test_a_timeout_is_a_reason_and_leaves_no_git(repo: Repo, cache: BlameCache) -> None:
     reasons: dict[str, str] = {}
 
-    assert chunk_authors(repo.root, "a", [(1, 1)], cache=cache, timeout=-1, reasons=reasons) == []
+    assert chunk_authors(repo.root, "a", [(1, 1)], cache=cache, seconds=-1, reasons=reasons) == []
     assert reasons == {"a": "git: out of time"}
-    assert psutil.Process().children() == []
+    assert running_git() == []
     assert chunk_authors(repo.root, "a", [(1, 1)], cache=cache) == [["Ana"]]
 
 
@@ -203,6 +217,50 @@ def test_being_stopped_is_a_reason(repo: Repo, cache: BlameCache) -> None:
     assert (said, reasons) == ({"a": []}, {"a": "git: stopped"})
 
 
+def test_the_time_is_for_all_files_together_and_the_rest_has_reasons(
+    repo: Repo, cache: BlameCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = count()  # each look at it takes a second
+    monkeypatch.setattr(git, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(blame, "monotonic", lambda: 0.0)
+    names = [f"file{number}" for number in range(200)]
+    for name in names:
+        (repo.root / name).write_text("x\n")
+    reasons: dict[str, str] = {}
+
+    authors_of_many(repo.root, {name: [] for name in names}, cache=cache, seconds=100.0, reasons=reasons)
+
+    assert set(reasons) == set(names)
+    assert reasons["file199"] == "git: out of time"
+    assert running_git() == []
+
+
+def test_a_stop_in_the_middle_leaves_the_rest_with_reasons(repo: Repo, cache: BlameCache) -> None:
+    asked = count()
+    names = [f"none{number}" for number in range(200)]
+    reasons: dict[str, str] = {}
+
+    authors_of_many(
+        repo.root, {name: [] for name in names}, cache=cache, stop=lambda: next(asked) > 100, reasons=reasons
+    )
+
+    assert (reasons["none0"], reasons["none199"]) == ("the file cannot be read", "git: stopped")
+
+
+@pytest.mark.parametrize("name", ["pipe", "link", "large"])
+def test_what_is_no_file_of_a_fair_size_is_not_read(
+    repo: Repo, cache: BlameCache, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(blame, "_LARGEST_FILE", 100)
+    os.mkfifo(repo.root / "pipe")
+    (repo.root / "link").symlink_to("a")
+    (repo.root / "large").write_text("x" * 101)
+    reasons: dict[str, str] = {}
+
+    assert chunk_authors(repo.root, name, [(1, 1)], cache=cache, reasons=reasons) == []
+    assert reasons[name] == ("the file is too large" if name == "large" else "the file cannot be read")
+
+
 def test_an_interrupted_search_leaves_no_git(repo: Repo, tmp_path: Path) -> None:
     class Interrupted(BlameCache):
         def store(self, key: bytes, head: str, runs: blame.Runs) -> None:
@@ -210,7 +268,7 @@ def test_an_interrupted_search_leaves_no_git(repo: Repo, tmp_path: Path) -> None
 
     with Interrupted(tmp_path / "interrupted.db") as cache, pytest.raises(KeyboardInterrupt):
         authors_of_many(repo.root, {"a": [(1, 1)], "b": [(1, 1)]}, cache=cache)
-    assert psutil.Process().children() == []
+    assert running_git() == []
 
 
 def test_many_files_are_answered_each_with_its_own_authors(repo: Repo, cache: BlameCache) -> None:
@@ -242,6 +300,27 @@ def test_the_oldest_answers_make_room(repo: Repo, tmp_path: Path) -> None:
         kept = [number for number in range(10) if small.load(bytes([number])) is not None]
 
     assert kept == [7, 8, 9]
+
+
+def test_the_answers_take_no_more_than_their_share_of_the_disk(tmp_path: Path) -> None:
+    path = tmp_path / "small.db"
+    runs = [(number, 1, os.urandom(8).hex()) for number in range(1000)]
+    with BlameCache(path, most_bytes=200_000) as small:
+        for number in range(50):
+            small.store(bytes([number]), "head", runs)
+        kept = [number for number in range(50) if small.load(bytes([number])) is not None]
+
+    assert path.stat().st_size < 300_000
+    assert kept
+    assert kept == list(range(kept[0], 50))
+
+
+def test_a_single_answer_that_is_too_large_is_no_endless_task(tmp_path: Path) -> None:
+    with BlameCache(tmp_path / "tiny.db", most_bytes=1) as tiny:
+        tiny.store(b"1", "head", [(1, 1, "Ana")])
+        tiny.store(b"2", "head", [(1, 1, "Ben")])
+
+        assert (tiny.load(b"1"), tiny.load(b"2")) == (None, ("head", [(1, 1, "Ben")]))
 
 
 def test_a_file_that_is_no_cache_is_replaced(repo: Repo, tmp_path: Path) -> None:
@@ -281,3 +360,63 @@ def test_a_cache_that_somebody_else_has_locked_is_done_without(
         database.execute("BEGIN EXCLUSIVE")
         assert chunk_authors(repo.root, "b", [(1, 1)], cache=locked) == [["Ana"]]
     database.close()
+
+
+# The filter `chunkAuthor`
+
+
+class Files:
+    """The part of the store that the filter asks: the files that are still there."""
+
+    def __init__(self, *paths: str) -> None:
+        self._paths = paths
+
+    def file_rows(self, numbers: set[int]) -> dict[int, SimpleNamespace]:
+        rows = enumerate(self._paths)
+        return {n: SimpleNamespace(path=path, author="Last") for n, path in rows if n in numbers}
+
+
+def by_author(repo: Repo, files: Files, rows: list[ChunkRow], author: str) -> tuple[list[int], list[str]]:
+    cache = repo.root.parent / "authors.db"
+    kept, reasons = rows_by_author(find_repository(repo.root), cast("StoreReader", files), cache, rows, author)
+    return [row.id for row in kept], reasons
+
+
+def row(number: int, file: int, start: int, end: int) -> ChunkRow:
+    return ChunkRow(number, file, "code", "function", "f", 0, 0, start, end, b"")
+
+
+def test_chunks_are_kept_in_their_order_by_who_wrote_a_line_of_them(repo: Repo) -> None:
+    rows = [row(9, 1, 1, 1), row(1, 0, 1, 2), row(5, 0, 3, 5), row(2, 0, 2, 3)]
+
+    assert by_author(repo, Files("a", "b"), rows, "ANA") == ([9, 1, 2], [])
+    assert by_author(repo, Files("a", "b"), rows, "be") == ([5, 2], [])
+
+
+def test_chunks_that_vanished_meanwhile_are_left_out_and_told(repo: Repo) -> None:
+    rows = [row(1, 0, 1, 1), row(2, 7, 1, 1), row(3, 8, 1, 1)]
+
+    said = by_author(repo, Files("a"), rows, "ana")
+
+    assert said == ([1], ["2 chunks are gone from the index since they were found"])
+    assert by_author(repo, Files(), [], "ana") == ([], [])
+
+
+def test_without_an_answer_the_last_author_counts_and_each_reason_is_told_once(repo: Repo) -> None:
+    for name in ("new", "newer"):
+        (repo.root / name).write_text("x\n")
+
+    kept, reasons = by_author(repo, Files("new", "newer"), [row(1, 0, 1, 1), row(2, 1, 1, 1)], "last")
+
+    assert kept == [1, 2]
+    assert reasons == ["the last author stands for the lines of 2 files: git: no such path in HEAD"]
+
+
+def test_where_there_is_no_git_the_last_author_counts_and_it_is_told(tmp_path: Path) -> None:
+    plain = cast("Repo", SimpleNamespace(root=tmp_path / "plain"))
+    plain.root.mkdir()
+
+    kept, reasons = by_author(plain, Files("a"), [row(1, 0, 1, 1)], "last")
+
+    assert kept == [1]
+    assert "no git repository" in reasons[0]

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -196,13 +195,10 @@ def test_a_file_that_cannot_be_opened_says_why(tmp_path: Path) -> None:
     "unit", ["\n", " \n", "class a", "#!", "@", "template ", " at ", "a\t", "1", "{", "using\n"]
 )
 @pytest.mark.parametrize("name", ["a.h", "a.m", "a.txt", "script"])
-def test_no_content_takes_long_to_judge(tmp_path: Path, unit: str, name: str) -> None:
+def test_content_of_one_kind_over_and_over_is_judged(tmp_path: Path, unit: str, name: str) -> None:
     content = unit * (HEAD_BYTES // len(unit))
-    start = time.perf_counter()
 
-    look(tmp_path, name, content)
-
-    assert time.perf_counter() - start < 0.5
+    assert look(tmp_path, name, content).reason in {"", "binary", "minified"}
 
 
 @given(content=st.binary(max_size=300), name=st.sampled_from(["a.txt", "a.h", "a.m", "a.js", "a", "a.ts"]))

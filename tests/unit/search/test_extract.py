@@ -1,5 +1,7 @@
 """Extraction under hostile input: random bytes, cut files, deep nesting, giant lines; and what always holds."""
 
+import gc
+import random
 import subprocess
 import sys
 import time
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 from holdfast.errors import ToolError
 from holdfast.search import extract as package
+from holdfast.search.extract import grammar
 from holdfast.search.extract.code import extract
 from holdfast.search.languages import LANGUAGES, available, fields_of
 from holdfast.search.model import COUNTS, FACTS, FLAGS, Extraction
@@ -171,6 +174,46 @@ def test_monstrous_input_costs_little_time(source: bytes) -> None:
 
     assert time.process_time() - began < 4
     check(source, found)
+
+
+LONG = {
+    "javascript": [
+        b"const x = {" + b"".join(b"k%d: (a) => a + 1,\n" % number for number in range(20_000)) + b"};\n",
+        b"".join(b"const C%d = 1;\n" % number for number in range(25_000)),
+    ],
+    "python": [b"".join(b"CONST_%d = 1\n" % number for number in range(25_000)), b"def f():\n " * 3_000],
+}
+
+
+@pytest.mark.parametrize(("language", "index"), [(language, index) for language in LONG for index in (0, 1)])
+def test_a_long_file_costs_time_by_its_length_alone(language: str, index: int) -> None:
+    began = time.process_time()
+    extract(language, "a", LONG[language][index])
+
+    assert time.process_time() - began < 3
+
+
+def test_matches_and_captures_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    captured = extract("python", "a.py", PYTHON)
+    monkeypatch.setattr(grammar, "LONG_FILE", 0)
+
+    assert extract("python", "a.py", PYTHON) == captured
+
+
+@pytest.mark.parametrize("language", sorted(LANGUAGES))
+def test_noise_costs_little_time(language: str) -> None:
+    signs = b"(){}[]<>\"'`#/*\\\n\t =:;,.@$a1"
+    extract(language, "a", b"x")
+    for seed in (5, 6):
+        source = bytes(random.Random(seed).choices(signs, k=20_000))
+        began = time.process_time()
+        check(source, extract(language, "a", source))
+        assert time.process_time() - began < 1
+
+
+def test_extraction_leaves_the_garbage_collector_as_it_was() -> None:
+    extract("python", "a.py", b"x = 1")
+    assert gc.isenabled()
 
 
 def test_a_file_of_many_lines_takes_a_few_seconds() -> None:

@@ -4,24 +4,26 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
-import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.search.processes import running_git
 
+from holdfast.errors import ToolError
+from holdfast.search.git import Git, GitOutput
 from holdfast.search.history import (
     FileHistory,
-    GitError,
-    GitStoppedError,
     History,
     from_bytes,
-    git_output,
     read_history,
     to_bytes,
     update_history,
 )
+from holdfast.search.history_reading import HistoryReading
+from holdfast.search.repository import find_repository
 
 ANA, BEN = "Ana <ana@example.com>", "Ben <ben@example.com>"
 
@@ -33,7 +35,7 @@ class Repo:
         self.root = root
         self.time = 1_700_000_000
         root.mkdir(parents=True, exist_ok=True)
-        self.git("init", "-q", "-b", "main")
+        self.git("init", "-q", "-b", "main", "--template=")
 
     def git(self, *arguments: str, who: str = ANA) -> str:
         name, _, mail = who.rstrip(">").partition(" <")
@@ -48,7 +50,7 @@ class Repo:
             "GIT_COMMITTER_EMAIL": mail,
             "GIT_COMMITTER_DATE": stamp,
         }
-        command = ["git", "-c", "protocol.file.allow=always", *arguments]
+        command = ["git", "-c", "protocol.file.allow=always", "-c", "maintenance.auto=false", *arguments]
         done = subprocess.run(command, cwd=self.root, env=environment, capture_output=True, check=True)
         return done.stdout.decode().strip()
 
@@ -409,7 +411,7 @@ def test_a_reading_that_is_stopped_has_no_head_and_leaves_no_git(repo: Repo) -> 
     history = read_history(repo.root, stop=lambda: True)
 
     assert history == History(remarks=["git: stopped"])
-    assert psutil.Process().children() == []
+    assert running_git() == []
 
 
 def test_an_update_that_is_stopped_is_the_old_history(repo: Repo) -> None:
@@ -420,26 +422,42 @@ def test_an_update_that_is_stopped_is_the_old_history(repo: Repo) -> None:
     assert update_history(before, repo.root, stop=lambda: True) is before
 
 
-def test_a_reading_that_is_left_early_ends_git(repo: Repo) -> None:
-    repo.commit({"a.py": lines(200_000)})
-    pieces = git_output(repo.root, ["show", "HEAD"])
-    next(pieces)
-    assert len(psutil.Process().children()) == 1
+def test_a_log_whose_time_is_over_is_told_as_far_as_it_was_read(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.commit({"a.py": "x\n"})
+    real = Git.start
 
-    pieces.close()
+    def slow(self: Git, *arguments: str, seconds: float = 300.0) -> GitOutput:
+        return real(self, *arguments, seconds=-1.0 if "--numstat" in arguments else seconds)
 
-    assert psutil.Process().children() == []
+    monkeypatch.setattr(Git, "start", slow)
+    history = read_history(repo.root)
+
+    assert history.remarks == ["git: the log ends after 0 commits: out of time"]
+    assert history.files["a.py"].last_author == "Ana"
 
 
-def test_git_that_says_nothing_is_ended_when_its_time_is_over(repo: Repo) -> None:
-    with pytest.raises(GitStoppedError, match="out of time"):
-        list(git_output(repo.root, ["-c", "alias.wait=!exec tail -f /dev/null", "wait"], seconds=0.2))
-    assert psutil.Process().children() == []
+def test_a_reading_beside_the_parsing_is_told_when_it_is_asked_for(repo: Repo) -> None:
+    repo.commit({"a.py": "x\n"})
+
+    with HistoryReading(find_repository(repo.root), None) as reading:
+        assert reading.result() == read_history(repo.root)
 
 
-def test_a_failure_of_git_is_told_in_its_own_words(repo: Repo) -> None:
-    with pytest.raises(GitError, match="unknown revision"):
-        list(git_output(repo.root, ["log", "nothing-like-this"]))
+def test_a_reading_beside_the_parsing_hears_a_stop_while_git_hangs(repo: Repo) -> None:
+    repo.commit({"a.py": "x\n"})
+    os.mkfifo(repo.root / ".git" / "pipe")
+    repo.git("config", "include.path", "pipe")
+    asked = count()
+
+    with (
+        HistoryReading(find_repository(repo.root), None, stop=lambda: next(asked) > 3) as reading,
+        pytest.raises(ToolError, match="the old index is untouched") as error,
+    ):
+        reading.result()
+    assert error.value.code == "CANCELLED"
+    assert running_git() == []
 
 
 counts = st.integers(min_value=0, max_value=2**40)

@@ -356,7 +356,37 @@ def test_control_flow_is_counted(name: str, counts: dict[str, int]) -> None:
 
 def test_a_return_without_a_value_is_no_returned_value() -> None:
     assert chunk("NewShop").flags == {"returns"}
-    assert chunk("Shop.Sell").flags == set()
+    assert snippet("func f() { return }").flags == set()
+    assert snippet("func f() { return /* nothing */ }").flags == set()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "func f() (n int, err error) { n = 1; return }",
+        "func f() (_ int, err error) { return }",
+        "func (s *S) f() (err error) { if a { return }; panic(1) }",
+    ],
+)
+def test_a_return_without_a_value_returns_the_named_results(source: str) -> None:
+    assert snippet(source).flags == {"returns"}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "func f() { g(func() (err error) { return }) }",
+        "func f() (err error) { g(func() { return }); panic(1) }",
+        "func f() (err error) { panic(1) }",
+    ],
+)
+def test_named_results_are_returned_by_the_function_that_has_them(source: str) -> None:
+    assert snippet(source).flags == set()
+
+
+def test_a_panic_in_a_function_literal_is_its_own() -> None:
+    assert "throws" not in snippet("func f() { g(func() { panic(1) }) }").facts
+    assert snippet("func f() { g(func() { }); panic(1) }").facts["throws"] == ["panic"]
 
 
 def test_the_file_knows_its_imports_and_exports_its_capital_names() -> None:
@@ -387,3 +417,26 @@ def test_go_has_no_exceptions_to_await_and_no_decorators() -> None:
 
     assert {"calls", "throws", "extends", "complexity", "returns"} <= fields
     assert not {"async", "generator", "awaits", "decorators", "param_defaults", "modifiers"} & fields
+
+
+def test_every_name_of_a_declaration_is_written() -> None:
+    source = b"package a\nfunc f() { var a, b = g(), 2\n var c, d int\n e := 3\n}"
+    found = next(item for item in extract("go", "a.go", source).chunks if item.name == "f")
+
+    written = {(write.target, source[write.start : write.end]) for write in found.written}
+    assert written == {("a", b"g(), 2"), ("b", b"g(), 2"), ("e", b"3")}
+
+
+def test_what_a_function_literal_returns_is_its_own() -> None:
+    source = b"package a\nfunc f() { g(func() int { return 1 }) }"
+    found = next(item for item in extract("go", "a.go", source).chunks if item.name == "f")
+
+    assert "returns" not in found.flags
+    assert found.counts["returns"] == 0
+
+
+def test_type_arguments_do_not_hide_the_arguments_of_a_call() -> None:
+    source = b"package a\nfunc f() { g[[]int, string](x, y) }"
+    found = next(item for item in extract("go", "a.go", source).chunks if item.name == "f")
+
+    assert [(site.callee, source[site.start : site.end]) for site in found.call_sites] == [("g", b"(x, y)")]

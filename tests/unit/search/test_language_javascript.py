@@ -217,7 +217,7 @@ def test_visibility_is_told_by_signs_and_underscores(name: str, visibility: str)
         ("Shop.handler", "calls", ["this.#close"]),
         ("outer", "calls", ["inner", "items.forEach", "item.go"]),
         ("openShop", "writes", ["shop", "copy", "data", "key", "value", "this.total"]),
-        ("outer", "writes", ["total", "text", "query", "state", "a", "renamed"]),
+        ("outer", "writes", ["total", "text", "state", "a", "renamed", "query"]),
         ("openShop", "mutations", ["shop.items[]", "this.total"]),
         ("Shop.sell", "mutations", ["this.items.push()"]),
         ("api.remove", "mutations", ["table[]"]),
@@ -430,8 +430,135 @@ def test_hostile_files_are_survived(source: bytes) -> None:
     assert all(0 <= item.start < item.end <= len(source) for item in found.chunks)
 
 
-def test_javascript_has_no_declared_types() -> None:
+def test_javascript_declares_no_types_of_parameters() -> None:
     fields = fields_of("javascript")
 
     assert {"calls", "awaits", "modifiers", "exports", "async", "generator", "risk_flows"} <= fields
-    assert not {"param_types", "return_types"} & fields
+    assert "return_types" in fields  # by its documentation
+    assert "param_types" not in fields
+
+
+def only(source: str, name: str) -> Chunk:
+    found = extract("javascript", "a.js", source.encode()).chunks
+    return next(chunk for chunk in found if chunk.name == name and chunk.mode == "code")
+
+
+def written(source: str, name: str) -> list[tuple[str, str]]:
+    return [(write.target, source[write.start : write.end]) for write in only(source, name).written]
+
+
+def test_a_call_with_a_question_mark_is_a_call_site() -> None:
+    found = only("function f() { a?.(x); a.b?.(y); }", "f")
+
+    assert [site.callee for site in found.call_sites] == ["a", "a.b"]
+
+
+def test_what_a_callback_returns_is_not_returned_by_the_function_around_it() -> None:
+    found = only("function f() { g(() => { return 1; }); h(function () { return 2; }); }", "f")
+
+    assert "returns" not in found.flags
+    assert found.counts["returns"] == 0
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ("const f = () => { return 1; };", 1),
+        ("const f = () => () => 1;", 0),
+        ("function f() { g(() => { return 1; }); return 2; }", 1),
+        ("function f() { return () => { return 1; }; }", 1),
+    ],
+)
+def test_a_function_has_the_returns_of_its_own(source: str, count: int) -> None:
+    found = only(source, "f")
+
+    assert "returns" in found.flags
+    assert found.counts["returns"] == count
+
+
+@pytest.mark.parametrize(
+    ("statement", "names"),
+    [
+        ("const {a: b} = req.body;", ["b"]),
+        ("const {a, c: {d}, e = 1, ...rest} = req.body;", ["a", "d", "e", "rest"]),
+        ("const [a, [b]] = req.body;", ["a", "b"]),
+        ("({a: b} = req.body);", ["b"]),
+    ],
+)
+def test_every_name_of_a_pattern_is_written(statement: str, names: list[str]) -> None:
+    found = written("function f(req) { " + statement + " }", "f")
+
+    assert found == [(name, "req.body") for name in names]
+
+
+def test_two_constants_of_one_statement_are_both_exported() -> None:
+    found = only("export const A = 1, B = 2;", "A, B")
+
+    assert found.facts["exports"] == ["A", "B"]
+
+
+def test_a_call_of_a_name_with_a_dollar_sign_is_found() -> None:
+    found = only("function f() { let x = $q.$make(1); }", "f")
+
+    assert found.facts["calls"] == ["$q.$make"]
+    assert [site.callee for site in found.call_sites] == ["$q.$make"]
+
+
+def test_tags_of_the_documentation_tell_what_is_thrown_and_returned() -> None:
+    source = (
+        "/** Does it.\n * @throws {TypeError} never\n * @returns {Promise<{a: string}>} it\n */\nfunction f() {}"
+    )
+    found = only(source, "f")
+
+    assert found.facts["throws"] == ["TypeError"]
+    assert found.facts["return_types"] == ["Promise<{a: string}>"]
+
+
+def test_the_receiver_is_no_name_that_is_used() -> None:
+    assert only("function f() { return this.a.b; }", "f").facts["uses"] == ["this.a.b"]
+
+
+@pytest.mark.parametrize(
+    ("source", "awaits", "throws"),
+    [
+        ("const f = async () => { await a(); throw b; };", ["a"], ["b"]),
+        ("const f = async function () { for await (const x of a()) throw b; };", ["a"], ["b"]),
+        ("const o = { f: async () => { await a; throw new b(); } };", ["a"], ["b"]),
+        ("g(() => { async function f() { await a(); throw b; } });", ["a"], ["b"]),
+        ("const f = g(async () => { await a(); throw b; });", [], []),
+        ("const f = () => async () => { await a(); throw b; };", [], []),
+        ("function f(c = async () => { await a(); throw b; }) {}", [], []),
+        ("function f() { g(function () { throw b; }); }", [], []),
+    ],
+)
+def test_a_function_awaits_and_throws_what_is_its_own(source: str, awaits: list[str], throws: list[str]) -> None:
+    facts = only(source, "o.f" if source.startswith("const o") else "f").facts
+
+    assert facts.get("awaits", []) == awaits
+    assert facts.get("throws", []) == throws
+
+
+def test_callbacks_of_module_code_leave_it_nothing_but_their_calls() -> None:
+    found = only("go(async () => { await a(); throw b; });", "")
+
+    assert found.facts["calls"] == ["go", "a"]
+    assert not {"awaits", "throws"} & found.facts.keys()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "function f(a = () => { return 1; }) {}",
+        "function f() { return /* nothing */; }",
+        "function f() { return }",
+    ],
+)
+def test_a_function_that_returns_no_value_says_so(source: str) -> None:
+    assert only(source, "f").flags == set()
+
+
+def test_a_function_under_a_computed_key_has_its_parameters_for_itself() -> None:
+    found = only("function f() { return { [k]: async (a) => { await a; } }; }", "f")
+
+    assert found.flags == {"returns"}
+    assert not {"params", "awaits"} & found.facts.keys()

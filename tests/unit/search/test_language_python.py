@@ -509,3 +509,34 @@ def test_python_has_all_facts_but_modifiers() -> None:
 
     assert {"calls", "awaits", "async", "generator", "complexity", "visibility", "risk_tags"} <= fields
     assert "modifiers" not in fields
+
+
+@pytest.mark.parametrize(
+    ("source", "flags"),
+    [
+        ("def f():\n    g = lambda: (yield)\n", set()),
+        ("def f():\n    g = lambda: lambda: (yield)\n", set()),
+        ("def f():\n    g(lambda: (yield from h()), lambda: 1)\n", set()),
+        ("def f():\n    g = lambda: 1; yield\n", {"generator"}),
+        ("def f():\n    yield lambda: (yield)\n", {"generator"}),
+        ("f = lambda: (yield)\n", set()),
+    ],
+)
+def test_what_a_lambda_yields_makes_no_generator_of_the_function_around_it(source: str, flags: set[str]) -> None:
+    assert snippet(source).flags == flags
+
+
+def test_a_decorator_is_called_by_the_scope_around_what_it_decorates() -> None:
+    source = b"class C:\n    @a(b(c))\n    def m(self): d()\ndef f():\n    @e(g)\n    class D: pass\n"
+    calls = {item.name: item.facts.get("calls", []) for item in extract("python", "a.py", source).chunks}
+
+    assert calls == {"C": ["a", "b"], "C.m": ["d"], "f": ["e"], "f.D": []}
+
+
+def test_a_decorator_of_the_top_level_is_used_but_not_called_by_what_it_decorates() -> None:
+    found = snippet("from functools import lru_cache\n@lru_cache(size())\ndef f(): g()\n")
+
+    assert found.facts["calls"] == ["g"]
+    assert [site.callee for site in found.call_sites] == ["g"]
+    assert found.facts["decorators"] == ["lru_cache"]
+    assert found.facts["uses"] == ["g", "lru_cache", "size", "functools.lru_cache"]

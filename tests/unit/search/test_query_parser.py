@@ -1,14 +1,13 @@
 """The query language: what belongs together, what must hold, what only ranks, and what is a mistake."""
 
 import random
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.search.work import grows_evenly
 
 from holdfast.errors import ToolError
-from holdfast.search.query.mistake import caret
 from holdfast.search.query.parser import parse
 from holdfast.search.query.tree import And, Everything, Filter, Node, Not, Or, Parsed, Phrase, Regex, Soft, Word
 
@@ -95,6 +94,28 @@ def test_where_nothing_is_asked_for_everything_else_is_found(query: str, tree: s
     assert said(parsed(query).tree) == tree
 
 
+@pytest.mark.parametrize(
+    ("query", "words", "operators"),
+    [
+        ("Logical XOR (exclusive OR) function.", "~[Logical XOR exclusive OR function]", "OR"),
+        ("logic gates (AND OR NOT)", "~[logic gates AND OR NOT]", "AND OR NOT"),
+        ("gates (AND, OR, NOT)", "~[gates AND OR NOT]", "NOT"),
+        ("(AND gate) and (OR gate)", "~[AND gate and OR gate]", "AND OR"),
+        ("see f) and (exclusive OR)", "~[see f and exclusive OR]", "OR"),
+        ("(x AND NOT)", "~[x AND NOT]", "AND NOT"),
+        ("(a OR ==)", "~[a OR]", "OR"),
+        ("(inclusive OR) lang:go -x", "(lang:go + ~[inclusive OR] + -x)", "OR"),
+    ],
+)
+def test_an_operator_in_parentheses_with_nothing_on_one_side_is_a_word(
+    query: str, words: str, operators: str
+) -> None:
+    found = parsed(query)
+
+    assert said(found.tree) == words
+    assert found.notes[0] == f"In parentheses with nothing on one side, read as text: {operators}."
+
+
 def test_words_to_highlight_are_those_that_are_asked_for() -> None:
     query = parsed('where "retry budget" -lost NOT (never mind) OR x AND lang:go')
     assert query.words == ("where", "retry budget", "x")
@@ -110,6 +131,12 @@ def test_words_to_highlight_are_those_that_are_asked_for() -> None:
         ("OR a", 1, "OR has nothing to its left"),
         ("a AND OR b", 3, "AND has nothing to its right"),
         ("a NOT", 3, "NOT has nothing to negate"),
+        ("(a OR) AND b", 4, "OR has nothing to its right"),
+        ("a AND (OR b)", 8, "OR has nothing to its left"),
+        ("(exclusive OR) gate AND", 12, "OR has nothing to its right"),
+        ("(a OR ())", 4, "OR has nothing to its right"),
+        ("(exclusive OR", 1, "never closed"),
+        ("(" + "OR " * 257 + ")", 770, "256 are allowed"),
         ("(a AND b", 1, "never closed"),
         ("a AND b)", 8, "never opened"),
         ("a AND ()", 3, "AND has nothing"),
@@ -129,14 +156,6 @@ def test_a_mistake_is_told_with_its_column(query: str, column: int, message: str
     assert caught.value.details["column"] == column
     assert caught.value.hint
     assert "\n" not in caught.value.message
-
-
-def test_the_caret_stands_under_the_column() -> None:
-    assert caret("a AND", 3) == "a AND\n  ^"
-    assert caret("a\tAND", 3) == "a AND\n  ^"
-    line, mark = caret("x" * 500 + "!" + "y" * 500, 501).split("\n")
-    assert line[mark.index("^")] == "!"
-    assert len(line) < 80
 
 
 def test_the_limits_themselves_are_allowed() -> None:
@@ -219,12 +238,12 @@ def is_sound(query: str) -> bool:
     if isinstance(result, Parsed):
         return normal(result.tree)
     column = result.details["column"]
-    return result.code == "INVALID_REQUEST" and 1 <= column <= len(query) + 1 and "^" in caret(query, column)
+    return result.code == "INVALID_REQUEST" and 1 <= column <= len(query) + 1
 
 
-def test_ten_thousand_random_queries_end_in_a_tree_or_in_a_mistake() -> None:
+def test_random_queries_end_in_a_tree_or_in_a_mistake() -> None:
     chance = random.Random(5)
-    for _ in range(10_000):
+    for _ in range(2_000):
         query = "".join(chance.choices(PIECES, k=chance.choice((1, 3, 8, 20))))
         assert is_sound(query), query
 
@@ -233,11 +252,8 @@ def test_ten_thousand_random_queries_end_in_a_tree_or_in_a_mistake() -> None:
     "unit",
     [*PIECES, ' "\\"', " /[", " /a[", "'a ", 'lang:"', "-(", "()", "((a)", "NOT ", "a OR ", "'a' ", "/[][", "a)("],
 )
-def test_no_query_of_full_length_takes_long(unit: str) -> None:
-    query = (unit * 4096)[:4096]
-    before = time.process_time()
-    outcome(query)
-    assert time.process_time() - before < 1.0
+def test_the_work_on_a_query_grows_with_its_length(unit: str) -> None:
+    assert grows_evenly(lambda length: outcome((unit * length)[:length]), 1024)
 
 
 @given(st.text(max_size=300))

@@ -17,12 +17,11 @@ from holdfast.search.request import (
     SearchRequest,
     as_regex,
     cache_key,
-    input_schema,
     modes,
     with_shortcuts,
 )
 from holdfast.search.request_fields import GROUPS, split_list
-from holdfast.search.request_schema import schema_violations
+from holdfast.search.request_schema import input_schema, schema_violations
 
 # The arguments that every client may rely on, and their flags.
 PROMISED = {
@@ -161,8 +160,8 @@ def test_what_is_too_long_or_too_many_is_refused() -> None:
     assert keywords(meta={str(number): 1 for number in range(257)}) == ["maxProperties"]
 
 
-def test_a_million_violations_are_told_in_part() -> None:
-    assert len(refused(path=[7] * 100_000, **{f"x{number}": 1 for number in range(1000)})) == 64
+def test_of_thousands_of_violations_a_part_is_told() -> None:
+    assert len(refused(path=[7] * 10_000, **{f"x{number}": 1 for number in range(200)})) == 64
 
 
 def test_half_a_character_is_refused_wherever_it_stands() -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from holdfast.search.extract.code import extract
 from holdfast.search.model import CallSite, Chunk, Write
-from holdfast.search.risk import RiskFlow, analyse, load_rules
+from holdfast.search.risk import analyse, load_rules
+from holdfast.search.risk.flows import RiskFlow
 
 _CALL = re.compile(rb"((?:new\s+)?[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)*)(\()")
 _METHOD = re.compile(rb"\)\.([A-Za-z_$][\w$]*)(\()")

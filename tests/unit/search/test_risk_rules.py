@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import UsageError
-from holdfast.search.risk import RuleSet, Sanitizer, Sink, Source, load_rules
+from holdfast.search.risk import load_rules, loading, rules_digest
 from holdfast.search.risk.patterns import CALL, READ, parse_pattern
+from holdfast.search.risk.rules import RuleSet, Sanitizer, Sink, Source
 
 
 @pytest.fixture
@@ -90,6 +91,40 @@ def test_the_rules_are_read_again_when_their_file_changes(own: Path) -> None:
     os.utime(own, ns=(1, 1))
 
     assert names(load_rules(own), "python", "eval") == []
+
+
+def test_the_digest_tells_edited_rules_apart_and_nothing_else(tmp_path: Path) -> None:
+    one, same, other = (tmp_path / name for name in ("one.toml", "same.toml", "other.toml"))
+    one.write_text("")
+    same.write_text("")
+    os.utime(same, ns=(1, 1))
+    other.write_text('[[sink]]\nname = "eval"\nenabled = false\n')
+
+    assert rules_digest(one) == rules_digest(same) == rules_digest(one)
+    assert len({rules_digest(), rules_digest(one), rules_digest(other)}) == 3
+
+
+def test_the_digest_is_that_of_the_content_even_where_size_and_time_stay_the_same(own: Path) -> None:
+    own.write_text("# a")
+    os.utime(own, ns=(1, 1))
+    before = rules_digest(own)
+    own.write_text("# b")
+    os.utime(own, ns=(1, 1))
+
+    assert rules_digest(own) != before
+
+
+def test_the_digest_changes_with_the_built_in_rules(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own.write_text("# other rules of a later version")
+    before = rules_digest()
+    monkeypatch.setattr(loading, "_BUILT_IN", own)
+
+    assert rules_digest() != before
+
+
+def test_a_digest_of_rules_that_are_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read"):
+        rules_digest(tmp_path / "none.toml")
 
 
 BROKEN: dict[str, tuple[str | bytes, str]] = {

@@ -86,3 +86,7 @@ def test_a_stem_keeps_three_letters_and_the_first_of_them(start: str, endings: l
     word = start + "".join(endings)
     assert stem(word)[:1] == word[:1]
     assert len(stem(word)) >= min(len(word), 3) or word in {"ids", "ips", "dbs", "vms"}
+
+
+def test_a_setting_is_not_what_is_set() -> None:
+    assert stem("settings") == stem("setting") != stem("set")

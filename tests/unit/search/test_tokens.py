@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.search import tokens as module
-from holdfast.search.tokens import body_streams, exact_words, terms_of, token_text, tokens
+from holdfast.search.tokens import body_streams, exact_words, terms_of
 
 
 @pytest.mark.parametrize(
@@ -49,12 +49,6 @@ def test_a_dotted_name_of_more_than_four_parts_is_only_its_parts() -> None:
     assert body_streams("a.b.c.d.e") == ("a b c d e", "")
 
 
-def test_a_name_gives_itself_and_its_stemmed_words() -> None:
-    assert tokens("HTTPServerError") == ["httpservererror", "http", "server", "error"]
-    assert tokens("enforced retry") == ["enforced", "enforc", "retry"]
-    assert tokens("src/retry_budget.py") == ["src", "retry_budget.py", "retry_budget", "retry", "budget", "py"]
-
-
 def test_a_word_of_a_query_is_looked_up_as_the_index_holds_it() -> None:
     assert terms_of("subprocess.run") == (("subprocess", "run"), ("subprocess.run",))
     assert terms_of("enforced") == (("enforc",), ())
@@ -79,11 +73,11 @@ def test_text_without_spaces_is_found_by_pairs_of_characters() -> None:
     assert body_streams("字") == ("字", "")
 
 
-def test_a_million_characters_without_a_space_are_read_in_one_go() -> None:
-    assert body_streams("a" * 1_000_000) == ("", "")
-    assert body_streams("é" * 1_000_000) == ("", "")
-    assert len(body_streams("字" * 100_000)[0].split()) == 99_999
-    assert body_streams("a." * 500_000)[1] == ""
+def test_hundreds_of_thousands_of_characters_without_a_space_are_read_in_one_go() -> None:
+    assert body_streams("a" * 200_000) == ("", "")
+    assert body_streams("é" * 200_000) == ("", "")
+    assert len(body_streams("字" * 20_000)[0].split()) == 19_999
+    assert body_streams("a." * 100_000)[1] == ""
 
 
 def test_composed_and_decomposed_text_are_the_same() -> None:
@@ -110,7 +104,7 @@ def test_what_is_remembered_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> No
 
 @given(st.text(max_size=200))
 def test_no_text_breaks_the_streams_and_no_term_holds_white_space(text: str) -> None:
-    for stream in (*body_streams(text), token_text(text)):
+    for stream in body_streams(text):
         assert stream == " ".join(stream.split())
         assert not any(term.isupper() and term.isascii() for term in stream.split())
     assert isinstance(exact_words(text), set)

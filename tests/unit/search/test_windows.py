@@ -1,10 +1,9 @@
 """Text without a grammar: named by its keys and sections, whole to the last line, and never slow."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.search.work import grows_evenly
 
 from holdfast.search.decode import MAX_CHUNK_BYTES
 from holdfast.search.model import Chunk
@@ -128,8 +127,7 @@ def test_a_long_text_without_structure_is_cut_at_blank_lines() -> None:
 @pytest.mark.parametrize("language", FORMATS)
 @pytest.mark.parametrize("piece", ["é", "a b, ", "日本語", '{"a":1},', "/*", "\t", "[", "<a "])
 def test_a_giant_line_becomes_pieces_of_bounded_size_without_a_gap(language: str, piece: str) -> None:
-    data = (piece * (300_000 // len(piece.encode()))).encode()
-    before = time.process_time()
+    data = (piece * (100_000 // len(piece.encode()))).encode()
 
     found = [chunk for chunk in extract_windows(language, "x", data).chunks if chunk.kind == "block"]
 
@@ -137,20 +135,14 @@ def test_a_giant_line_becomes_pieces_of_bounded_size_without_a_gap(language: str
     assert b"".join(data[chunk.start : chunk.end] for chunk in found).strip() == data.strip()
     for chunk in found:
         data[chunk.start : chunk.end].decode()
-    assert time.process_time() - before < 3
 
 
 @pytest.mark.parametrize("language", FORMATS)
 @pytest.mark.parametrize(
     "line", ["/*\n", "<!--\n", "# x\n", "{\n", " " * 500 + "\n", "a: {\n", '"a":\n', "[a" + " " * 300 + "\n"]
 )
-def test_ten_thousands_of_hostile_lines_take_no_time(language: str, line: str) -> None:
-    data = (line * min(10_000, 300_000 // len(line))).encode()
-    before = time.process_time()
-
-    extract_windows(language, "x", data)
-
-    assert time.process_time() - before < 3
+def test_the_work_on_hostile_lines_grows_with_their_number(language: str, line: str) -> None:
+    assert grows_evenly(lambda count: extract_windows(language, "x", line.encode() * count), 150)
 
 
 @pytest.mark.parametrize("language", FORMATS)

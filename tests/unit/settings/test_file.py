@@ -48,6 +48,9 @@ WRONG = [
     ('state_dir = ""', 'state_dir is "": expected a directory'),
     ('state_dir = "a\\u0000b"', 'state_dir is "a?b": expected a directory'),
     ('state_dir = "~nobody-of-that-name/x"', "expected a directory"),
+    ('cache_dir = "/home"', "cache_dir cannot be set in a file: a project must not choose where we write"),
+    ('cache_dir = ""', "cache_dir cannot be set in a file"),
+    ('[servers.everything]\ncache_dir = "cache"', "cache_dir cannot be set in a file"),
     ("spair = 1", "unknown key spair; did you mean spare?"),
     ("tool-timeout = 1", "unknown key tool-timeout; did you mean tool_timeout?"),
     ("[server.everything]", "unknown key server; did you mean servers?"),
@@ -227,6 +230,16 @@ def test_a_relative_directory_is_relative_to_the_file(tmp_path: Path) -> None:
     (tmp_path / "holdfast.toml").write_text('state_dir = "state"')
 
     assert load_configuration({}, {}, start=inner).settings.state_path() == tmp_path / "state"
+
+
+@pytest.mark.parametrize(("file", "header"), [("holdfast.toml", ""), ("pyproject.toml", "[tool.holdfast]\n")])
+def test_a_cloned_project_cannot_choose_where_indexes_are_written(tmp_path: Path, file: str, header: str) -> None:
+    (tmp_path / file).write_text(f'{header}cache_dir = "{tmp_path}"')
+
+    with pytest.raises(UsageError) as refused:
+        load_configuration({}, {}, start=tmp_path)
+    assert "cache_dir cannot be set in a file" in refused.value.message
+    assert refused.value.remedy == "remove it; set HOLDFAST_CACHE_DIR or give --cache-dir"
 
 
 def test_a_deleted_working_directory_has_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,26 +1,20 @@
 """What git says about the files of a work tree: which are part of it, and which it ignores.
 
 Git is asked, not imitated: nested ignore files, `info/exclude` and the user's own excludes count exactly as for
-`git status`. Nothing is written, and no program that a repository names in its configuration is run.
+`git status`. How it is asked, so that nothing is written and nothing else is run, is said in `search.git`.
 """
 
 import os
-import subprocess
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
-__all__ = ["GitListing", "GitTrouble", "list_files"]
+from holdfast.search.git import Git, never
 
-_TIMEOUT = 300.0  # seconds after which git is given up; a cold, huge tree on a network disk may take a minute
-_KEPT = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH")
-_LISTED = ("-s", "-t", "--cached", "--others", "--exclude-standard")
-_IGNORED = ("--others", "--ignored", "--exclude-standard", "--directory")
+__all__ = ["GitListing", "list_files"]
 
-
-class GitTrouble(Exception):  # noqa: N818 - it is an answer, not an error of ours
-    """Git is missing or refuses; the message is the reason in one line."""
+_LISTED = ("ls-files", "-z", "-s", "-t", "--cached", "--others", "--exclude-standard")
+_IGNORED = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
 
 
 @dataclass(slots=True)
@@ -36,59 +30,15 @@ class GitListing:
     ignored_directories: set[str] = field(default_factory=set)  # those that a rule matches, not just their files
 
 
-def list_files(root: str, prefix: str = "") -> GitListing:
-    """Ask git about the work tree at `root`; raises GitTrouble when it cannot or will not answer."""
-    environment = _environment(root)
-    with ExitStack() as running:
-        # Both at once: each is busy with the same walk of the tree.
-        listed = running.enter_context(_git(root, _LISTED, environment))
-        ignored = running.enter_context(_git(root, _IGNORED, environment))
-        listing = GitListing()
-        _sort_files(listing, _entries(listed), prefix)
-        _sort_ignored(listing, [prefix + entry for entry in _entries(ignored)])
+def list_files(root: str, prefix: str = "", *, stop: Callable[[], bool] = never) -> GitListing:
+    """Ask git about the work tree at `root`; raises GitError when it cannot or will not answer."""
+    git = Git(root, stop=stop)
+    listing = GitListing()
+    # Both at once: each is busy with the same walk of the tree.
+    with git.start(*_LISTED) as listed, git.start(*_IGNORED) as ignored:
+        _sort_files(listing, map(os.fsdecode, listed.fields()), prefix)
+        _sort_ignored(listing, [prefix + os.fsdecode(entry) for entry in ignored.fields()])
     return listing
-
-
-def _environment(root: str) -> dict[str, str]:
-    """Our environment without what a hook or a caller says about another repository."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _KEPT}
-    # Without a ceiling a broken repository would make git answer for the one around it.
-    return kept | {"GIT_CEILING_DIRECTORIES": os.path.dirname(root), "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
-
-
-@contextmanager
-def _git(
-    root: str, arguments: tuple[str, ...], environment: dict[str, str]
-) -> Iterator["subprocess.Popen[bytes]"]:
-    # A repository can name a program as its file system monitor, which git would run for us.
-    command = ["git", "-c", "core.fsmonitor=false", "ls-files", "-z", *arguments]
-    try:
-        process = subprocess.Popen(
-            command,
-            cwd=root,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-    except OSError as trouble:
-        raise GitTrouble(f"git cannot be started: {trouble.strerror}") from trouble
-    with process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-def _entries(process: "subprocess.Popen[bytes]") -> list[str]:
-    try:
-        output, errors = process.communicate(timeout=_TIMEOUT)
-    except subprocess.TimeoutExpired as trouble:
-        raise GitTrouble(f"git gave no answer within {_TIMEOUT:g} s") from trouble
-    if process.returncode != 0:
-        said = errors.decode("utf-8", "replace").strip().splitlines()
-        raise GitTrouble(said[0] if said else f"git ended with status {process.returncode}")
-    return os.fsdecode(output).split("\0")[:-1]
 
 
 def _sort_files(listing: GitListing, entries: Iterable[str], prefix: str) -> None:

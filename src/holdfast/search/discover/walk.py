@@ -12,10 +12,11 @@ from pathlib import Path
 
 from holdfast.errors import ToolError
 from holdfast.search.discover.found import Discovery, FoundFile, KnownFile, Limits, Skipped
-from holdfast.search.discover.git import GitListing, GitTrouble, list_files
+from holdfast.search.discover.git import GitListing, list_files
 from holdfast.search.discover.ignore import IgnoreFile
 from holdfast.search.discover.kinds import TEXT, Kind
 from holdfast.search.discover.sniff import Look, look_at, read_start
+from holdfast.search.git import GitError, GitStoppedError, GitTimeoutError, never
 from holdfast.search.repository import Repository
 
 __all__ = ["DEFAULT_LIMITS", "discover"]
@@ -34,14 +35,15 @@ def discover(
     limits: Limits = DEFAULT_LIMITS,
     known: Mapping[str, KnownFile] | None = None,
     on_progress: Callable[[int], object] | None = None,
+    stop: Callable[[], bool] = never,
 ) -> Discovery:
     """Find the files of a repository.
 
     `known` comes from an earlier discovery with the same limits: files that it knows with the same size and time
     are not opened. `on_progress` is told, after each directory, how many files were found so far; what it raises
-    ends the walk.
+    ends the walk. `stop` is asked before every entry and while git works; it ends the walk with CANCELLED.
     """
-    return _Walk(repo, limits, known or {}, on_progress).run()
+    return _Walk(repo, limits, known or {}, on_progress, stop).run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +63,14 @@ class _Walk:
         limits: Limits,
         known: Mapping[str, KnownFile],
         on_progress: Callable[[int], object] | None,
+        stop: Callable[[], bool],
     ) -> None:
         self._repo = repo
         self._root = str(repo.root).rstrip("/") + "/"
         self._limits = limits
         self._known = known
         self._on_progress = on_progress
+        self._stop = stop
         self._found = Discovery()
         self._waiting: list[_Place] = []
 
@@ -74,7 +78,7 @@ class _Walk:
         if not self._repo.root.is_dir():
             raise ToolError("INVALID_REQUEST", f"Repo path not found: {self._repo.root}")
         self._waiting.append(self._first_place())
-        while self._waiting:
+        while self._waiting and self._goes_on():
             self._list(self._waiting.pop())
             if self._on_progress is not None:
                 self._on_progress(len(self._found.files))
@@ -91,8 +95,10 @@ class _Walk:
 
     def _ask_git(self, path: str) -> GitListing | None:
         try:
-            listing = list_files(str(Path(self._root + path)), path)
-        except GitTrouble as trouble:
+            listing = list_files(str(Path(self._root + path)), path, stop=self._stop)
+        except GitError as trouble:
+            if isinstance(trouble, GitStoppedError) and not isinstance(trouble, GitTimeoutError):
+                raise _cancelled() from None
             where = f" of {path}" if path else ""
             self._found.remarks.append(f"git does not list the files{where} ({trouble}); ignore files were read")
             return None
@@ -105,7 +111,7 @@ class _Walk:
         try:
             changed = os.stat(absolute).st_mtime_ns
             with os.scandir(absolute) as listing:
-                entries = list(listing)
+                entries = [entry for entry in listing if self._goes_on()]
         except OSError as trouble:
             self._skip(place.path or "./", "unreadable", trouble.strerror or type(trouble).__name__)
             return
@@ -116,8 +122,14 @@ class _Walk:
         place = self._with_ignore_files(place, names)
         self._found.directories[place.path.rstrip("/")] = changed
         for entry in entries:
-            if entry.name != ".git":
+            if entry.name != ".git" and self._goes_on():
                 self._entry(place, entry)
+
+    def _goes_on(self) -> bool:
+        """True, or the end of the walk: one directory may hold a million files, on a disk that is far away."""
+        if self._stop():
+            raise _cancelled()
+        return True
 
     def _with_ignore_files(self, place: _Place, names: set[str]) -> _Place:
         if place.listing is None and ".gitignore" in names:
@@ -232,6 +244,10 @@ class _Walk:
 
     def _skip(self, path: str, reason: str, detail: str = "") -> None:
         self._found.skipped.append(Skipped(_shown(path), reason, detail))
+
+
+def _cancelled() -> ToolError:
+    return ToolError("CANCELLED", "indexing was stopped; the old index is untouched")
 
 
 def _verdict(chain: tuple[tuple[str, IgnoreFile], ...], path: str, name: str, is_directory: bool) -> bool:

@@ -33,6 +33,8 @@ __all__ = ["TantivyEngine"]
 _BOOSTS = (("body", 1.0), ("name", 1.5))
 _IDENTIFIER_BOOST = 1.5
 _MOST_FILES = 1_000_000
+_MOST_SETS = 64
+_WIDER = 8  # times as many candidates, where equal scores are cut in the middle
 _MANY = 16  # values from which on a set is cheaper than a term for each
 
 
@@ -50,6 +52,7 @@ class TantivyEngine:
         self._searcher: Any = None
         self.generation = 0
         self._vocabularies: dict[str, Vocabulary] = {}
+        self._sets: dict[tuple[str, frozenset[int]], Any] = {}
         self.reload()
 
     def reload(self) -> int:
@@ -64,14 +67,26 @@ class TantivyEngine:
 
     def candidates(self, mode: str, condition: Condition, limit: int) -> Candidates:
         """Chunks of one mode that satisfy a condition, the likeliest first."""
-        query = self._must(self._silent(self._facts("mode", (mode,))), self._compile(condition))
-        result = self._searcher.search(query, limit)
-        numbers = self._searcher.fast_field_values("chunk", [address for _, address in result.hits])
+        wanted = condition.conditions if isinstance(condition, All) else (condition,)
+        query = self._must(self._silent(self._facts("mode", (mode,))), *map(self._compile, wanted))
+        result = self._searcher.search(query, limit + 1)  # one more, to see whether equal scores are cut apart
+        hits = result.hits
+        if len(hits) > limit and hits[-1][0] == hits[0][0]:
+            hits = self._first(query, limit)  # nothing tells them apart, such as in a search by filters alone
+        elif len(hits) > limit and hits[-1][0] == hits[-2][0]:
+            hits = self._searcher.search(query, limit * _WIDER, count=False).hits
+        numbers = self._searcher.fast_field_values("chunk", [address for _, address in hits])
         # Equal scores come in the order of the segments, which differs from build to build: numbers settle it.
-        scored = sorted(
-            (-round(score, 5), number) for (score, _), number in zip(result.hits, numbers, strict=True)
-        )
-        return Candidates([number for _, number in scored], result.count)
+        scored = sorted((-round(score, 5), number) for (score, _), number in zip(hits, numbers, strict=True))
+        return Candidates([number for _, number in scored[:limit]], result.count)
+
+    def _first(self, query: Any, limit: int) -> list[Any]:
+        """The chunks with the lowest numbers, in place of an order by score."""
+        import tantivy
+
+        order = tantivy.Order.Asc
+        found = self._searcher.search(query, limit, count=False, order_by_field="chunk", order=order).hits
+        return [(0.0, address) for _, address in found]
 
     def document_frequency(self, word: str, *, identifier: bool) -> int:
         """In how many chunks a sub-word or a whole identifier stands."""
@@ -176,7 +191,12 @@ class TantivyEngine:
     def _numbers(self, field: str, numbers: frozenset[int]) -> Any:
         import tantivy
 
-        return tantivy.Query.term_set_query(self._schema, field, sorted(numbers))
+        key = (field, numbers)
+        if key not in self._sets:  # the same files are asked for again and again, and handing them over takes time
+            if len(self._sets) >= _MOST_SETS:
+                self._sets.clear()
+            self._sets[key] = tantivy.Query.term_set_query(self._schema, field, sorted(numbers))
+        return self._sets[key]
 
     def _term(self, field: str, word: str) -> Any:
         import tantivy

@@ -3,7 +3,10 @@
 Parse, find the definitions, find the code between them, gather what happens in each, and only then make chunks.
 """
 
+import gc
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from holdfast.errors import ToolError
 from holdfast.search.extract.comments import attach, find_blocks
@@ -35,6 +38,23 @@ def extract(language: str, path: str, source: bytes) -> Extraction:
             f"There is no grammar for {language!r}, needed for {path}.",
             hint="Index the file as plain text, or install the grammar.",
         )
+    with _without_collector():
+        return _extract(rules, source)
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Thousands of small objects are made that all stay: looking for garbage among them takes half of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _extract(rules: Language, source: bytes) -> Extraction:
     captures = parse(rules, source)
     page = Page(source, captures)
     definitions = find_definitions(captures, page)
@@ -42,30 +62,47 @@ def extract(language: str, path: str, source: bytes) -> Extraction:
     covered = [(block.start, block.end) for block in blocks if block.worth and not block.is_docstring]
     scopes = [*definitions, *find_gaps(page, definitions, covered, rules)]
     scopes.sort(key=lambda scope: (scope.start, -scope.end))
-    gatherer = Gatherer(rules, captures, page, Owners(scopes))
+    owners = Owners(scopes)
+    lent = [*captures.of("decorator"), *captures.of("lent")]
+    gatherer = Gatherer(rules, captures, page, owners, Owners(scopes, lent) if lent else owners)
     gatherer.gather()
     gather_names(gatherer)
-    prose = attach(blocks, gatherer.owners, definitions, page, rules)
+    prose = attach(blocks, owners, definitions, page, rules)
+    _read_documentation(definitions, rules)
     exports = _exports(definitions, gatherer, rules)
     chunks = [_chunk(scope, gatherer) for scope in scopes if scope.start < scope.end] + prose
     chunks.sort(key=lambda chunk: (chunk.start, -chunk.end))
     return Extraction(chunks, _unique(gatherer.imports), exports, _remarks(captures))
 
 
+def _read_documentation(definitions: list[Scope], rules: Language) -> None:
+    """Add what only the documentation declares; a return type in the code is the better one."""
+    for scope in definitions:
+        found = rules.documented(scope.doc) if scope.doc and scope.kind in ("function", "method") else []
+        for fact, text in found:
+            if fact == "throws" or fact not in scope.facts:
+                scope.add(fact, text[:MAX_TEXT])
+
+
 def _exports(definitions: list[Scope], gatherer: Gatherer, rules: Language) -> list[str]:
     """What the file exports; the definitions among it carry the fact themselves."""
-    outermost = [scope for scope in definitions if scope.parent is None and scope.name == scope.plain_name]
+    outermost = [
+        (scope, names)
+        for scope in definitions
+        if scope.parent is None and (names := scope.name.split(", "))[0] == scope.plain_name
+    ]
     public = [
-        scope.name
-        for scope in outermost
-        if rules.visibility(scope.plain_name, scope.facts.get("modifiers", [])) == "public"
+        name
+        for scope, names in outermost
+        for name in names
+        if rules.visibility(name, scope.facts.get("modifiers", [])) == "public"
     ]
     named = [gatherer.page.name(*span) for span in gatherer.captures.of("export")]
     exports = _unique([*rules.exports(gatherer.page.source, public), *named])
     exported = set(exports)
-    for scope in outermost:
-        if scope.name in exported:
-            scope.facts["exports"] = [scope.name]
+    for scope, names in outermost:
+        if not exported.isdisjoint(names):
+            scope.facts["exports"] = [name for name in names if name in exported]
     return exports
 
 

@@ -5,6 +5,7 @@ is asked once for its range, and nothing behind this module sees a node.
 """
 
 import importlib
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +19,15 @@ __all__ = ["Captures", "Span", "parse"]
 Span = tuple[int, int]
 
 MAX_PIECES = 20_000
+
+# Captures come in the order of the file at the price of a queue that grows with every pattern still open, which is
+# quadratic in long files. Matches need no queue, but an object for each: short files are better off without.
+LONG_FILE = 150_000
+
+# A file in which nearly everything is a sign is no source code, and grammars may take minutes to recover from it.
+NOISE_FROM = 200
+_NO_SIGNS = bytes(code for code in range(256) if code > 127 or chr(code).isalnum() or chr(code) in "_ \t\r\n")
+_SAME_AGAIN = re.compile(rb"(.)\1+", re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -52,6 +62,8 @@ def parse(language: Language, source: bytes) -> Captures:
     One bracket that is never closed may hide everything behind it from the parser. A file with errors is therefore
     parsed once more in pieces, cut where a definition seems to begin, if that finds more definitions.
     """
+    if _is_noise(source):
+        return Captures({"error": [(0, len(source))]}, {})
     if language.misleading is not None:
         source = language.misleading.sub(lambda found: b" " * len(found[0]), source)
     whole = _parse_piece(language, source, 0)
@@ -73,14 +85,43 @@ def parse(language: Language, source: bytes) -> Captures:
 def _parse_piece(language: Language, source: bytes, offset: int) -> Captures:
     grammar, query = _compiled(language)
     tree = tree_sitter.Parser(grammar).parse(source)
-    found = tree_sitter.QueryCursor(query).captures(tree.root_node)
-    # The library gathers captures in sets, so their order has to be restored.
-    spans = {name: sorted([node.byte_range for node in nodes]) for name, nodes in found.items()}
-    kinds = {node.byte_range: node.type for node in found.get("assign.value", ())}
+    cursor = tree_sitter.QueryCursor(query)
+    if len(source) > LONG_FILE:
+        spans, kinds = _matched(cursor, tree.root_node)
+    else:
+        found = cursor.captures(tree.root_node)
+        # The library gathers captures in sets, so their order has to be restored.
+        spans = {name: sorted([node.byte_range for node in nodes]) for name, nodes in found.items()}
+        kinds = {node.byte_range: node.type for node in found.get("assign.value", ())}
     if offset:
         spans = {name: [(start + offset, end + offset) for start, end in items] for name, items in spans.items()}
         kinds = {(start + offset, end + offset): kind for (start, end), kind in kinds.items()}
     return Captures(spans, kinds)
+
+
+def _matched(
+    cursor: tree_sitter.QueryCursor, root: tree_sitter.Node
+) -> tuple[dict[str, list[Span]], dict[Span, str]]:
+    """The same captures, gathered match by match."""
+    spans: dict[str, set[Span]] = {}
+    kinds: dict[Span, str] = {}
+    for _, captured in cursor.matches(root):
+        for name, nodes in captured.items():
+            spans.setdefault(name, set()).update([node.byte_range for node in nodes])
+        for node in captured.get("assign.value", ()):
+            kinds[node.byte_range] = node.type
+    return {name: sorted(found) for name, found in spans.items()}, kinds
+
+
+def _is_noise(source: bytes) -> bool:
+    if not _is_mostly_signs(source):
+        return False
+    # Thousands of brackets in a row are deep nesting, and grammars can do that.
+    return _is_mostly_signs(_SAME_AGAIN.sub(rb"\1", source))
+
+
+def _is_mostly_signs(source: bytes) -> bool:
+    return len(source) >= NOISE_FROM and len(source.translate(None, _NO_SIGNS)) > 0.7 * len(source)
 
 
 def _understood(captures: Captures) -> tuple[int, int]:

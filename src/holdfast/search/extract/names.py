@@ -60,28 +60,30 @@ def gather_names(gatherer: Gatherer) -> None:
     for start, end, scope in gatherer.owners.stretches(len(text)):
         if start < scope.body:
             heads.setdefault(scope, []).append(named[start : min(end, scope.body)])
+    for start, end, scope in gatherer.actors.stretches(len(text)):
         if scope.body < end:
             bodies.setdefault(scope, []).append(text[max(start, scope.body) : end])
     position = 0
     for start, end in types:
         if start >= position:  # not a part of the type before it
-            heads.setdefault(gatherer.owners.at(start), []).append(named[start:end])
+            heads.setdefault(gatherer.actors.at(start), []).append(named[start:end])
             position = end
     for scope in {**heads, **bodies}:
         reads = reader.names(b" ".join(bodies.get(scope, ())))
         if reads:
             scope.facts["reads"] = reads
-        _use(scope, reads, reader.names(b" ".join(heads.get(scope, ()))))
+        _use(scope, reads, reader.names(b" ".join(heads.get(scope, ()))), gatherer.language.receivers)
 
 
-def _use(scope: Scope, reads: list[str], head: list[str]) -> None:
+def _use(scope: Scope, reads: list[str], head: list[str], receivers: frozenset[str]) -> None:
     own = scope.locals - scope.globals
+    bound = "" if scope.anonymous else scope.plain_name
     uses: dict[str, None] = {}
-    for name in (*reads, *scope.named, *(name for name in head if name != scope.plain_name)):
+    for name in (*reads, *scope.named, *(name for name in head if name != bound)):
         first, dot, _ = name.partition(".")
-        if first not in own:
+        if first not in own and name not in receivers:
             uses[name] = None
-            if dot:
+            if dot and first not in receivers:
                 uses[first] = None
     uses.update(dict.fromkeys(scope.resolved))
     if uses:

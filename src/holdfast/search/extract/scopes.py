@@ -5,6 +5,7 @@ inside of a file belongs to the innermost scope around it.
 """
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from holdfast.search.extract.grammar import Captures, Span
@@ -16,7 +17,7 @@ __all__ = ["CONTAINERS", "Owners", "Scope", "find_definitions"]
 CONTAINERS = frozenset({"class", "interface", "struct", "enum", "type", "trait", "impl", "object", "namespace"})
 
 # Of two kinds of the same definition the other one says more.
-_GENERAL = ("type", "variable")
+_GENERAL = ("function", "type", "variable")
 
 # Definitions nested deeper than this belong to the text of the one around them; nobody searches for them, and
 # thousands of levels would cost quadratic time in everything that follows.
@@ -33,6 +34,7 @@ class Scope:
     head: int = 0  # where the definition itself starts
     tail: int = 0  # where it ends, before anything behind it was taken in
     body: int = -1  # where its signature ends
+    anonymous: bool = False  # it is called by a name that it does not bind
     parent: "Scope | None" = None
     depth: int = 0
     name: str = ""
@@ -65,21 +67,36 @@ class Owners:
 
     __slots__ = ("_scopes", "_starts")
 
-    def __init__(self, scopes: list[Scope]) -> None:
-        """Scopes are in order of their start, outer ones first, properly nested."""
+    def __init__(self, scopes: list[Scope], lent: Sequence[Span] = ()) -> None:
+        """Scopes are in order of their start, outer ones first, properly nested.
+
+        What is `lent` stands in the head of a scope, but belongs to the scope around it.
+        """
         self._starts: list[int] = [0]
         self._scopes: list[Scope] = [Scope("", 0, 0)]
-        open_scopes: list[Scope] = []
-        for scope in scopes:
-            self._close(open_scopes, scope.start)
-            open_scopes.append(scope)
-            self._set(scope.start, scope)
-        self._close(open_scopes, None)
+        pieces: list[tuple[int, int, Scope | None]] = [(scope.start, scope.end, scope) for scope in scopes]
+        if lent:
+            pieces += [(start, end, None) for start, end in lent]
+            pieces.sort(key=lambda piece: (piece[0], -piece[1]))
+        around: list[tuple[int, Scope]] = []  # where each open piece ends, and whose it is
+        for start, end, scope in pieces:
+            self._close(around, start)
+            owner = scope or self._lender(around, end)
+            if owner is not None:
+                around.append((end, owner))
+                self._set(start, owner)
+        self._close(around, None)
 
-    def _close(self, open_scopes: list[Scope], before: int | None) -> None:
-        while open_scopes and (before is None or open_scopes[-1].end <= before):
-            closed = open_scopes.pop()
-            self._set(closed.end, open_scopes[-1] if open_scopes else self._scopes[0])
+    def _lender(self, around: list[tuple[int, Scope]], end: int) -> Scope | None:
+        """Whose something lent is; None where it is in no head, because its definition is not a scope."""
+        if not around or end > around[-1][1].body:
+            return None
+        return around[-2][1] if len(around) > 1 else self._scopes[0]
+
+    def _close(self, around: list[tuple[int, Scope]], before: int | None) -> None:
+        while around and (before is None or around[-1][0] <= before):
+            end, _ = around.pop()
+            self._set(end, around[-1][1] if around else self._scopes[0])
 
     def _set(self, start: int, scope: Scope) -> None:
         self._starts.append(start)
@@ -112,6 +129,9 @@ def find_definitions(captures: Captures, page: Page) -> list[Scope]:
     for start, end in captures.of("owner"):
         scope = owners.at(start)
         scope.name = f"{page.name(start, end)}.{scope.plain_name}"
+    for start, _ in captures.of("lent"):
+        scope = owners.at(start)
+        scope.anonymous = start < scope.body  # else its own definition is nested too deeply to be one
     for scope in scopes:
         _finish(scope)
     return scopes
@@ -171,8 +191,9 @@ def _finish(scope: Scope) -> None:
     if parent is not None:
         scope.name = f"{parent.name}.{scope.name}"[:400]
         parent.children.append(scope)
-        parent.locals.add(scope.plain_name)
-        if scope.kind == "function" and parent.kind in CONTAINERS:
+        if not scope.anonymous:
+            parent.locals.add(scope.plain_name)
+        if scope.kind == "function" and parent.kind in CONTAINERS and parent.kind != "namespace":
             scope.kind = "method"
     if scope.body < 0:
         scope.body = scope.end if scope.kind != "variable" else scope.head

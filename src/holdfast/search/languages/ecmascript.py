@@ -80,7 +80,7 @@ _DEFINITIONS = """
 (export_statement . "export" . "default" @name
   . value: [(object) (array) (call_expression) (new_expression)]) @def.variable
 
-(pair value: $PARTS)
+(pair . key: [(property_identifier) (private_property_identifier) (string)] . value: $PARTS)
 (pair . key: $KEY . value: $VALUE) @def.method
 (pair . key: $KEY . value: (class)) @def.class
 
@@ -105,13 +105,14 @@ _VARIABLES = """[
 ]"""
 
 _ACTIONS = """
-(call_expression function: [(identifier) (member_expression)] @call)
+(call_expression function: [(identifier) (member_expression) (super)] @call)
 (new_expression constructor: [(identifier) (member_expression)] @call)
 [(arguments) (template_string)] @arguments
+[(arrow_function) (function_expression) (generator_function)] @anonymous
 
 (variable_declarator . name: (identifier) @assign.target . $TYPE value: (_ !body) @assign.value)
-(variable_declarator . name: (object_pattern) @assign.target . $TYPE value: (_ !body) @assign.value
-  (#not-match? @assign.target "[][:=]"))
+(variable_declarator . name: [(object_pattern) (array_pattern)] @unpack.target . $TYPE value: (_) @unpack.value)
+(assignment_expression . left: [(object_pattern) (array_pattern)] @unpack.target . right: (_) @unpack.value)
 (assignment_expression . left: $TARGET @assign.target . right: (_ !body) @assign.value)
 (augmented_assignment_expression left: $TARGET @update)
 (update_expression argument: $TARGET @update)
@@ -143,7 +144,7 @@ _ACTIONS = """
 (throw_statement (new_expression constructor: [(identifier) (member_expression)] @throw))
 (throw_statement (call_expression function: [(identifier) (member_expression)] @throw))
 (return_statement) @return
-(return_statement (_) @return.value)
+(return_statement [(expression) (sequence_expression)] @return.value)
 [(if_statement) (ternary_expression) (switch_case) (catch_clause)] @branch
 [(for_statement) (for_in_statement) (while_statement) (do_statement)] @loop
 (break_statement) @break

@@ -73,6 +73,7 @@ _RESTART = re.compile(
     rb"^(?:abstract|async|class|const|declare|enum|export|function|import|interface|let|namespace|type|var)\b",
     re.MULTILINE,
 )
+_TAG = re.compile(r"@(throws|returns?)[ \t]+\{((?:[^{}]|\{[^{}]*\})*)\}")
 _CAST = re.compile(r".*\b(?:as|satisfies)\s+(.+)\Z", re.DOTALL)
 
 
@@ -240,6 +241,15 @@ def _infer(kind: str, text: str, callee: str) -> str:
     return ""
 
 
+def _documented(doc: str) -> list[tuple[str, str]]:
+    """What the tags of a documentation declare: `@throws {TypeError}`, `@returns {Promise<string>}`."""
+    found = [
+        ("throws" if tag.startswith("t") else "return_types", " ".join(declared.split()))
+        for tag, declared in _TAG.findall(doc)
+    ]
+    return [(fact, text) for fact, text in found if text]
+
+
 def _no_public_names(_source: bytes, _public: list[str]) -> list[str]:
     """Nothing is exported but what says so."""
     return []
@@ -258,6 +268,7 @@ def define_language(name: str, grammar: str, query: str, *typed_facts: str) -> L
         imports=_imports,
         exports=_no_public_names,
         infer=_infer,
+        documented=_documented,
         mutators=_MUTATORS,
         receivers=frozenset({"this", "super", "arguments"}),
         restart=_RESTART,

@@ -14,6 +14,8 @@ _QUERY = """
 (method_declaration name: (_) @name parameters: (_) @params) @def.method
 (method_declaration body: (_) @body)
 (method_declaration result: (_) @result)
+(function_declaration result: (parameter_list (parameter_declaration name: (_) @result.name)))
+(method_declaration result: (parameter_list (parameter_declaration name: (_) @result.name)))
 (method_declaration receiver: (parameter_list (parameter_declaration type: [
   (type_identifier) @owner
   (generic_type type: (type_identifier) @owner)
@@ -35,12 +37,16 @@ _QUERY = """
 
 (call_expression function: [(identifier) (selector_expression)] @call)
 (argument_list) @arguments
+(call_expression type_arguments: (_) @call.between)
+(func_literal) @anonymous
 (short_var_declaration left: (_) @assign.target right: (_) @assign.value)
 (assignment_statement left: (_) @assign.target operator: "=" right: (_) @assign.value)
 (assignment_statement left: (_) @update
   operator: ["+=" "-=" "*=" "/=" "%=" "&=" "|=" "^=" "<<=" ">>=" "&^="])
 (var_spec name: (_) @assign.target value: (_) @assign.value)
 (const_spec name: (_) @assign.target value: (_) @assign.value)
+(var_spec name: (_) @assign.more . "," value: (_))
+(const_spec name: (_) @assign.more . "," value: (_))
 (var_spec name: (_) @typed.target type: (_) @typed.type)
 (const_spec name: (_) @typed.target type: (_) @typed.type)
 (field_declaration name: (_) @typed.target type: (_) @typed.type)
@@ -54,7 +60,7 @@ _QUERY = """
 [(parameter_declaration name: (_) @local) (variadic_parameter_declaration name: (_) @local)]
 
 (return_statement) @return
-(return_statement (_) @return.value)
+(return_statement (expression_list) @return.value)
 [(if_statement) (expression_case) (type_case) (communication_case)] @branch
 (for_statement) @loop
 (break_statement) @break

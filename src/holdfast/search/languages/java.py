@@ -20,6 +20,7 @@ _QUERY = """
   type: [(_) @base (generic_type . (_) @name) (type_identifier) @name
     (scoped_type_identifier (type_identifier) @name .)]
   (class_body) @body) @def.class
+(object_creation_expression type: (_) @lent arguments: (_) @lent (class_body))
 (method_declaration type: (_) @result name: (_) @name parameters: (_) @params [(block) ";"] @body) @def.method
 (constructor_declaration name: (_) @name parameters: (_) @params body: (_) @body) @def.method
 (compact_constructor_declaration name: (_) @name body: (_) @body) @def.method
@@ -48,6 +49,8 @@ _QUERY = """
 (object_creation_expression type: (generic_type . (_) @call))
 (explicit_constructor_invocation constructor: (_) @call)
 (argument_list) @arguments
+(object_creation_expression type: (generic_type (type_arguments) @call.between))
+(lambda_expression) @anonymous
 (variable_declarator name: (identifier) @assign.target value: (_) @assign.value)
 (variable_declarator name: (identifier) @local !value)
 (resource name: (identifier) @assign.target value: (_) @assign.value)
@@ -70,7 +73,7 @@ _QUERY = """
 
 (throw_statement (object_creation_expression type: (_) @throw))
 (return_statement) @return
-(return_statement (_) @return.value)
+(return_statement (expression)) @return.value
 [(if_statement) (ternary_expression) (catch_clause)] @branch
 (switch_label "case") @branch
 [(for_statement) (enhanced_for_statement) (while_statement) (do_statement)] @loop

@@ -16,6 +16,7 @@ _EXTRA = """
 (method_definition (decorator) @decorator)
 (formal_parameters (identifier) @local)
 (html_comment) @comment
+(call_expression (optional_chain) @call.between)
 """
 
 LANGUAGE = define_language(
@@ -25,4 +26,5 @@ LANGUAGE = define_language(
         _EXTRA + JSX,
         heritage="(class_heritage (_) @base)",
     ),
+    "return_types",
 )

@@ -10,14 +10,22 @@ Captures of definitions (attributed to the innermost definition around them; the
   @owner           a type that it belongs to though it stands elsewhere (the receiver of a Go method)
   @body            where the signature ends
   @params          the parameters with their brackets; @result the declared return type
+  @result.name     a result with a name: it is returned by a return without a value
   @base            one base class, interface or embedded type; @modifier one word such as static
   @implied.public  shows that a definition is public without saying so (members of an interface)
   @decorator       one decorator or annotation; @flag.async, @flag.generator anything that shows it
+  @lent            a part of its head that is done by the scope around it, as every @decorator is; what has one is
+                   an anonymous class, and its @name is that of another
   @wrapper         a node that belongs to the definition @wrapped in it (decorators, export); capture both
 Captures of what happens inside:
   @call            what is called, if it is a name or a dotted name; @arguments any list of arguments
+  @call.between    what may stand between the two: type arguments, a question mark
+  @anonymous       a function; where it is no definition, what it returns, throws, awaits and yields is its own,
+                   and nothing of the one around it
   @call.object     what a method is called on, where @call can be the name of the method only
   @assign.target   and behind it @assign.value: an assignment; `a, b.c` and `d[1]` are fine as targets
+  @assign.more     further names that the next @assign.value is written to
+  @unpack.target   and behind it @unpack.value: a pattern whose @bind and @local names are all written
   @typed.target    and behind it @typed.type: a variable with its declared type
   @declared.type   and behind it @declared.name: the same where the type stands first
   @update          the target of `+=` and the like; @bind targets of loops, with, catch; @delete what is deleted
@@ -45,6 +53,7 @@ __all__ = [
     "Parameter",
     "every_field",
     "no_type",
+    "nothing_documented",
     "public_names",
     "words",
 ]
@@ -90,6 +99,11 @@ def public_names(_source: bytes, public: list[str]) -> list[str]:
     return public
 
 
+def nothing_documented(_doc: str) -> list[tuple[str, str]]:
+    """The rule of languages whose documentation has no form of its own."""
+    return []
+
+
 def no_type(_kind: str, _text: str, _callee: str) -> str:
     """The rule of languages whose values give no types away."""
     return ""
@@ -114,5 +128,6 @@ class Language:
     receivers: frozenset[str] = field(default_factory=frozenset)  # self: too common to be worth a fact by itself
     misleading: re.Pattern[bytes] | None = None  # macros that the grammar would stumble over: not shown to it
     restart: re.Pattern[bytes] | None = None  # where a definition surely begins, whatever is broken before it
+    documented: Callable[[str], list[tuple[str, str]]] = nothing_documented  # (documentation) -> facts in it
     comment_signs: re.Pattern[str] = SLASH_COMMENTS
     doc_comments: bool = True  # the comment right above a definition documents it

@@ -21,6 +21,7 @@ _QUERY = """
 
 (call function: [(identifier) (attribute)] @call)
 (argument_list) @arguments
+(lambda) @anonymous
 (generator_expression) @arguments
 (assignment left: (_) @assign.target right: (_) @assign.value)
 (assignment left: (_) @typed.target type: (_) @typed.type)

@@ -14,6 +14,7 @@ _QUERY = """
 (method name: (_) @name) @def.function
 (method body: (_) @body)
 (singleton_method name: (_) @name) @def.function
+(module body: (body_statement [(method) (singleton_method)] @def.method))
 (singleton_method body: (_) @body)
 (assignment left: (constant) @name) @def.variable
 (comment) @comment

@@ -68,6 +68,8 @@ _EXTRA = f"""
     (_ (variable_declarator name: (identifier) @export))])]))
 (export_statement "=" (identifier) @export)
 
+[(call_expression "?." @call.between) (type_arguments) @call.between]
+
 ; The grammar takes `await f<T>(x)` for a call of `await f`.
 (call_expression function: (await_expression [(identifier) (member_expression)] @call))
 

@@ -3,7 +3,9 @@
 The rule is that ordinary text never fails. Something is language only where it could hardly be anything else, and
 whatever is not is text; the words in it are searched for and its punctuation is not:
 
-- AND, OR and NOT are operators in capitals and as a word of their own; in lower case they are words of a sentence;
+- AND, OR and NOT are operators in capitals and as a word of their own; in lower case they are words of a sentence.
+  So they are in parentheses with nothing on one side, `an XOR (exclusive OR) gate`, where all operators of the
+  query are of that sort; this is noted;
 - `-` and `!` negate only in front of a term, before a letter, a quote, a parenthesis or a regular expression:
   `a-b`, `->`, `--flag`, `!=` and -1 are text;
 - double quotes make a phrase; one that is not closed is text, and noted. Single quotes make one only around whole
@@ -28,13 +30,14 @@ from holdfast.search.query.tree import Everything, Filter, Phrase, Regex, Word
 from holdfast.search.regex import compiled
 from holdfast.search.tokens import terms_of
 
-__all__ = ["MOST_CHARACTERS", "MOST_NESTED", "MOST_TERMS", "Lexeme", "Term", "literal", "scan"]
+__all__ = ["Lexeme", "literal", "scan"]
 
-MOST_CHARACTERS = 4096
-MOST_NESTED = 64
-MOST_TERMS = 256
+_MOST_CHARACTERS = 4096
+_MOST_NESTED = 64
+_MOST_TERMS = 256
 
-Term = Word | Phrase | Regex | Filter | Everything
+_OPERATORS = frozenset({"AND", "OR", "NOT"})
+_Term = Word | Phrase | Regex | Filter | Everything
 
 _END = r"(?=[\s)]|$)"
 _SPACE = re.compile(r"\s+")
@@ -64,14 +67,14 @@ class Lexeme:
 
     kind: str  # AND, OR, NOT, minus, open, close, term
     column: int
-    term: Term | None = None
+    term: _Term | None = None
 
 
 def scan(query: str, fields: Container[str]) -> tuple[list[Lexeme], list[str]]:
     """The lexemes of a query, with all parentheses paired, and what should be noted about them."""
-    if len(query) > MOST_CHARACTERS:
-        message = f"there are {len(query):,} characters, and {MOST_CHARACTERS:,} are allowed"
-        raise mistake(query[:MOST_CHARACTERS], MOST_CHARACTERS + 1, message, hint="Ask with fewer words.")
+    if len(query) > _MOST_CHARACTERS:
+        message = f"there are {len(query):,} characters, and {_MOST_CHARACTERS:,} are allowed"
+        raise mistake(query[:_MOST_CHARACTERS], _MOST_CHARACTERS + 1, message, hint="Ask with fewer words.")
     scanner = _Scanner(query, fields)
     while scanner.at < len(query):
         scanner.step()
@@ -116,7 +119,10 @@ class _Scanner:
     def finished(self) -> tuple[list[Lexeme], list[str]]:
         """The lexemes, after those parentheses have been dropped that turned out to have no partner."""
         unpaired = [index for index in self.opened if index is not None]
-        if any(lexeme and lexeme.kind in {"AND", "OR", "NOT"} for lexeme in self.lexemes):
+        operators = [index for index, lexeme in enumerate(self.lexemes) if lexeme and lexeme.kind in _OPERATORS]
+        if operators and operators == _dangling_in_groups(self.lexemes, unpaired):
+            self._read_as_words(operators)
+        elif operators:
             self._refuse(unpaired)
         for index in unpaired:
             self.lexemes[index] = None
@@ -128,6 +134,17 @@ class _Scanner:
             examples = " ".join(dict.fromkeys(self.ignored[:5]))
             self.notes.append(f"Not searched for: {examples} (write it in double quotes to find it as it stands).")
         return [lexeme for lexeme in self.lexemes if lexeme], self.notes
+
+    def _read_as_words(self, operators: list[int]) -> None:
+        written: list[str] = []
+        for index in operators:
+            if lexeme := self.lexemes[index]:
+                self._count(lexeme.column)
+                self.lexemes[index] = Lexeme("term", lexeme.column, Word(lexeme.kind, lexeme.column))
+                written.append(lexeme.kind)
+        self.notes.append(
+            f"In parentheses with nothing on one side, read as text: {' '.join(dict.fromkeys(written))}."
+        )
 
     def _refuse(self, unpaired: list[int]) -> None:
         hint = "Give it a partner, or write it in double quotes to search for it."
@@ -142,13 +159,16 @@ class _Scanner:
             self.lexemes.append(self.minus)
             self.minus = None
         if lexeme.term:
-            self.terms += 1
-            if self.terms > MOST_TERMS:
-                message = f"this is term {MOST_TERMS + 1}, and {MOST_TERMS} are allowed"
-                raise mistake(self.query, lexeme.column, message, hint="Ask with fewer words.")
+            self._count(lexeme.column)
         self.lexemes.append(lexeme)
         self.at = end
         return True
+
+    def _count(self, column: int) -> None:
+        self.terms += 1
+        if self.terms > _MOST_TERMS:
+            message = f"this is term {_MOST_TERMS + 1}, and {_MOST_TERMS} are allowed"
+            raise mistake(self.query, column, message, hint="Ask with fewer words.")
 
     def _operator(self) -> bool:
         if self.minus:
@@ -165,7 +185,7 @@ class _Scanner:
 
     def _filter(self) -> bool:
         found = _FIELD.match(self.query, self.at)
-        if not found or found[1] not in self.fields:
+        if not found or found[1].lower() not in self.fields:
             return False
         value, end = self._value(found.end())
         return bool(value) and self._add(Lexeme("term", self.at + 1, Filter(found[1], value, self.at + 1)), end)
@@ -194,8 +214,8 @@ class _Scanner:
     def _opening(self) -> bool:
         if not self.query.startswith("(", self.at):
             return False
-        if sum(index is not None for index in self.opened) >= MOST_NESTED:
-            message = f"groups are nested deeper than {MOST_NESTED} levels"
+        if sum(index is not None for index in self.opened) >= _MOST_NESTED:
+            message = f"groups are nested deeper than {_MOST_NESTED} levels"
             raise mistake(self.query, self.at + 1, message, hint="Ask with fewer parentheses.")
         self._add(Lexeme("open", self.at + 1), self.at + 1)
         self.opened.append(len(self.lexemes) - 1)
@@ -272,6 +292,26 @@ class _Scanner:
             self.minus = None
             if len(text) > 1:
                 self.ignored.append(text)
+
+
+def _dangling_in_groups(lexemes: list[Lexeme | None], unpaired: list[int]) -> list[int]:
+    """The operators that stand in a group and lack something on one side, by their indices."""
+    found: list[int] = []
+    depth = 0
+    operand_follows = False
+    kinds = ["" if lexeme is None or index in unpaired else lexeme.kind for index, lexeme in enumerate(lexemes)]
+    for index in reversed(range(len(kinds))):  # whether a NOT is something depends on what it negates
+        kind = kinds[index]
+        depth += (kind == "close") - (kind == "open")
+        if kind in _OPERATORS:
+            operand_precedes = kind == "NOT" or kinds[index - 1 : index] in (["term"], ["close"])
+            complete = operand_follows and operand_precedes
+            if depth and not complete:
+                found.append(index)
+            operand_follows = kind == "NOT" and complete
+        elif kind:
+            operand_follows = kind != "close"
+    return found[::-1]
 
 
 def _up_to_unopened(text: str) -> str:

@@ -16,9 +16,11 @@ with an operator in them must hold wherever they stand, and words beside a phras
 only rank what it finds. A group of mere words is read as if it had no parentheses. Where nothing but negations and
 filters is given, everything else is found.
 
-Ordinary text never fails (see `lexemes` for what is text). What does is refused with its column: an operator with
-nothing on one of its sides, a parenthesis without a partner in a query that uses operators, a regular expression
-that is not valid or may take for ever, an empty query, and more than 4,096 characters, 256 terms or 64 levels.
+Ordinary text never fails (see `lexemes` for what is text). `Logical XOR (exclusive OR) function` is text, too: an
+operator in a group with nothing on one of its sides is a word, if all operators of the query are of that sort, and
+this is noted. What fails is refused with its column: any other operator with nothing on one of its sides, as in
+`budget AND` and `AND x`, a parenthesis without a partner in a query that uses operators, a regular expression that
+is not valid or may take for ever, an empty query, and more than 4,096 characters, 256 terms or 64 levels.
 """
 
 from collections.abc import Callable, Container, Iterable

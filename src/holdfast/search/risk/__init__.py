@@ -5,8 +5,6 @@ a chunk. It reads call sites, assignments and names, not types, and never looks 
 """
 
 from holdfast.search.risk.analysis import analyse
-from holdfast.search.risk.flows import RiskFlow
-from holdfast.search.risk.loading import load_rules
-from holdfast.search.risk.rules import RuleSet, Sanitizer, Sink, Source
+from holdfast.search.risk.loading import load_rules, rules_digest
 
-__all__ = ["RiskFlow", "RuleSet", "Sanitizer", "Sink", "Source", "analyse", "load_rules"]
+__all__ = ["analyse", "load_rules", "rules_digest"]

@@ -4,6 +4,7 @@ A file that is wrong is refused with the name of the rule and of the key; half o
 that is not kept.
 """
 
+import hashlib
 import re
 import tomllib
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from holdfast.errors import UsageError
 from holdfast.search.risk.patterns import CALL, READ, Pattern, parse_pattern
 from holdfast.search.risk.rules import SEVERITIES, RuleSet, Sanitizer, Sink, Source
 
-__all__ = ["load_rules"]
+__all__ = ["load_rules", "rules_digest"]
 
 _BUILT_IN = Path(__file__).with_name("rules.toml")
 _SHARED = frozenset({"name", "languages", "patterns", "enabled"})
@@ -39,6 +40,23 @@ def load_rules(extra: Path | None = None) -> RuleSet:
     except OSError as error:
         raise _unreadable(extra, error) from error
     return _loaded(extra, state.st_mtime_ns, state.st_size)
+
+
+def rules_digest(extra: Path | None = None) -> str:
+    """What tells two sets of rules apart: a digest of the built-in file and of `extra`, if it is given.
+
+    It is taken of the bytes, wherever the file stands and whenever it was written. Raises UsageError when the file
+    cannot be read.
+    """
+    digests = [hashlib.blake2b(_bytes_of(path), digest_size=16) for path in (_BUILT_IN, extra) if path is not None]
+    return "-".join(digest.hexdigest() for digest in digests)
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise _unreadable(path, error) from error
 
 
 @lru_cache(maxsize=4)

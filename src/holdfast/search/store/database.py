@@ -7,8 +7,9 @@ time.
 
 import sqlite3
 from pathlib import Path
+from urllib.parse import quote
 
-__all__ = ["ALIVE", "connect", "create"]
+__all__ = ["ALIVE", "connect", "connect_to_read", "create", "is_damage"]
 
 # Rows that a reader of one generation sees; the generation is bound twice.
 ALIVE = "born <= ? AND (died IS NULL OR died > ?)"
@@ -51,10 +52,33 @@ def connect(path: Path, *, writing: bool = False, fresh: bool = False) -> sqlite
         connection.execute("PRAGMA journal_mode = OFF")
         connection.execute("PRAGMA synchronous = OFF")
     elif writing:
-        connection.execute("PRAGMA synchronous = NORMAL")
-    else:
-        connection.execute("PRAGMA query_only = ON")
+        connection.execute("PRAGMA synchronous = FULL")  # on disk before the terms say so
     return connection
+
+
+def connect_to_read(path: Path) -> sqlite3.Connection:
+    """A connection that writes nothing; where not even the log can be shared, such as on a full or read-only disk,
+    the store is read as it stands: a writer leaves nothing in the log."""
+    if not path.exists():
+        raise FileNotFoundError(path)
+    connection = connect(path)
+    try:
+        connection.execute("PRAGMA query_only = ON")
+        connection.execute("SELECT 1 FROM facts_of_index").fetchone()
+    except sqlite3.OperationalError as error:
+        connection.close()
+        if is_damage(error):
+            raise
+        address = f"file:{quote(str(path))}?mode=ro&immutable=1"
+        return sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
+    return connection
+
+
+def is_damage(error: sqlite3.DatabaseError) -> bool:
+    """Whether the file itself is broken; a full disk, a lock or missing rights are not its fault."""
+    if not isinstance(error, sqlite3.OperationalError):
+        return True
+    return "no such table" in str(error) or "no such column" in str(error)
 
 
 def create(path: Path) -> sqlite3.Connection:

@@ -16,7 +16,7 @@ import orjson
 from holdfast.search.engine.vocabulary import Vocabulary
 from holdfast.search.packing import unpack_text
 from holdfast.search.prepared import PreparedChunk, unpacked_words
-from holdfast.search.store.database import ALIVE, connect
+from holdfast.search.store.database import ALIVE, connect_to_read
 
 __all__ = ["ChunkRow", "FileRow", "IndexFacts", "StoreReader"]
 
@@ -78,7 +78,7 @@ class StoreReader:
     """One connection, one generation; safe to use from several threads."""
 
     def __init__(self, path: Path, generation: int) -> None:
-        self._db = connect(path)
+        self._db = connect_to_read(path)
         self._lock = threading.Lock()
         self.generation = generation
         self._files: dict[int, FileRow] | None = None
@@ -90,14 +90,13 @@ class StoreReader:
         self._db.close()
 
     def at(self, generation: int) -> None:
-        """Look at another generation from now on."""
-        if generation != self.generation:
-            self.generation, self._files, self._paths = generation, None, None
-            self._remembered = {}
+        """Look at another generation, or at new notes beside the same one, from now on."""
+        self.generation, self._files, self._paths = generation, None, None
+        self._remembered = {}
 
     def facts(self) -> IndexFacts:
         """What holds for the whole index."""
-        values = dict(self._all("SELECT key, value FROM facts_of_index"))
+        values = dict(self._all("SELECT key, value FROM facts_of_index WHERE key <> 'history'"))
         return IndexFacts(
             generation=self.generation,
             build=values.get("build", ""),
@@ -106,6 +105,16 @@ class StoreReader:
             written_at=values.get("written_at") or 0.0,
             values=values,
         )
+
+    def history(self) -> bytes | None:
+        """What git said, as it was stored."""
+        rows = self._all("SELECT value FROM facts_of_index WHERE key = 'history'")
+        return rows[0][0] if rows else None
+
+    def version(self) -> int:
+        """Changes whenever another connection has written, also where the generation stays the same."""
+        version: int = self._all("PRAGMA data_version")[0][0]
+        return version
 
     def chunks(self, numbers: Iterable[int]) -> dict[int, ChunkRow]:
         """Chunks by their number, with their words."""
@@ -179,6 +188,11 @@ class StoreReader:
         """Imports, exports and remarks of files."""
         rows = self._by_number("SELECT id, summary FROM files", "id", numbers)
         return {row[0]: orjson.loads(row[1]) for row in rows}
+
+    def history_coverage(self) -> tuple[int, int]:
+        """Of how many files git told something, and how many there are."""
+        rows = self.files().values()
+        return sum(row.modified is not None for row in rows), len(rows)
 
     def skipped(self) -> list[tuple[str, str, str, int, int]]:
         """Every path that is not indexed: path, reason, detail, size and time (-1 where it is no file)."""

@@ -13,13 +13,18 @@ from typing import Any
 
 import orjson
 
+from holdfast.errors import ToolError
 from holdfast.search.prepared import PreparedFile
 from holdfast.search.store.database import connect, create
 
-__all__ = ["StoreWriter"]
+__all__ = ["DamagedIndexError", "StoreWriter"]
 
 # Rows of dead versions are kept this long, for readers that still hold an older generation.
 GRACE_SECONDS = 600
+
+
+class DamagedIndexError(ToolError):
+    """The store and the term index are of different generations; only a full build helps."""
 
 
 class StoreWriter:
@@ -29,8 +34,9 @@ class StoreWriter:
         self._db = connection
         self._fresh = fresh
         self.generation = int(self.fact("generation") or 0)
-        self._next_file = 1 + (self._one("SELECT max(id) FROM files") or 0)
-        self._next_chunk = 1 + (self._one("SELECT max(id) FROM chunks") or 0)
+        # Numbers are never given out twice: a reader of an older generation may still ask for one.
+        self._next_file = int(self.fact("next_file") or 1)
+        self._next_chunk = int(self.fact("next_chunk") or 1)
 
     @classmethod
     def create(cls, path: Path) -> "StoreWriter":
@@ -110,7 +116,8 @@ class StoreWriter:
 
     def prepare(self) -> None:
         """Everything of the pending generation is on disk, and marked as pending."""
-        self.set_facts({"pending": self.generation + 1})
+        numbers = {"next_file": self._next_file, "next_chunk": self._next_chunk}
+        self.set_facts({"pending": self.generation + 1, **numbers})
         self._db.execute("COMMIT")
 
     def publish(self) -> None:
@@ -120,12 +127,18 @@ class StoreWriter:
         self.set_facts({"generation": self.generation, "pending": None, "written_at": time.time()})
         self._purge()
         self._db.execute("COMMIT")
+        self._empty_log()
 
     def settle(self, committed: int) -> str:
-        """After a crash: roll the pending generation forward or back, as the term index says; what was done."""
+        """After a crash: roll the pending generation forward or back, as the term index says; what was done.
+
+        Raises DamagedIndexError when it can be neither.
+        """
         pending = self.fact("pending")
-        if pending is None:
+        if pending is None and committed == self.generation:
             return "clean"
+        if pending is None or committed not in (pending, pending - 1):
+            raise DamagedIndexError("INTERNAL", "the two halves of the index do not belong together")
         if committed >= pending:
             self.publish()
             return "rolled forward"
@@ -161,6 +174,7 @@ class StoreWriter:
     def commit_notes(self) -> None:
         """Keep what was noted since `begin`, without a new generation."""
         self._db.execute("COMMIT")
+        self._empty_log()
 
     def compact(self) -> None:
         """Forget every dead version now and give the space back."""
@@ -168,7 +182,7 @@ class StoreWriter:
         self._delete_files("died <= ?", self.generation)
         self._db.execute("COMMIT")
         self._db.execute("VACUUM")
-        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._empty_log()
 
     def _purge(self) -> None:
         """Forget versions that died long ago; a reader holds a generation for seconds at most."""
@@ -179,6 +193,10 @@ class StoreWriter:
             self._delete_files("died <= ?", max(ripe))
         kept = [[g, t] for g, t in marks if t >= oldest] + [[self.generation, time.time()]]
         self.set_facts({"deaths": orjson.dumps(kept[-64:])})
+
+    def _empty_log(self) -> None:
+        """Leave everything in the store itself, as far as readers allow it: it can be read without the log."""
+        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
     def _delete_files(self, condition: str, value: int) -> None:
         chosen = f"SELECT id FROM files WHERE {condition}"  # noqa: S608 - conditions are written above, not given

@@ -1,0 +1,87 @@
+"""What goes wrong with the files of an index, in the words of a person: a full disk, no permission, damage.
+
+SQLite, the term index and the system each say it in their own way. What is not about the directory of the index is
+left to others.
+"""
+
+import errno
+import os
+import re
+from pathlib import Path
+
+from holdfast.errors import UsageError
+
+__all__ = ["trouble_with"]
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
+_OTHER_PLACE = "choose another --cache-dir"
+
+_SYSTEM_ERROR = re.compile(r"(?:os error |Os \{ code: )([0-9]+)")  # as the term index quotes one
+_DAMAGE = re.compile(r"Data corrupt|Failed to open|Footer|[Ii]ncompatible|[Ss]chema")
+# The first word behind SQLITE_ in the name of a code.
+_NUMBERS = {"FULL": errno.ENOSPC, "READONLY": errno.EACCES, "CANTOPEN": errno.EACCES, "IOERR": errno.EIO}
+_HARMLESS = {"BUSY", "LOCKED", "INTERRUPT", "NOMEM"}
+
+
+def trouble_with(error: BaseException, cache: Path) -> UsageError | None:
+    """What to tell about an error that came up while indexes in this directory were used; None for any other."""
+    import sqlite3
+    import zlib
+
+    if isinstance(error, OSError):
+        return _system_trouble(error.errno or 0, cache) if _is_about(error, cache) else None
+    if isinstance(error, sqlite3.Error):
+        return _store_trouble(error, cache)
+    if isinstance(error, ValueError):
+        return _term_trouble(str(error), cache)
+    # A panic of the term index is no Exception, and its class cannot be imported.
+    if isinstance(error, zlib.error) or type(error).__name__ == "PanicException":
+        return _damage()
+    return None
+
+
+def _is_about(error: OSError, cache: Path) -> bool:
+    """Whether it is about a file in the directory, about a directory above it, or about a file without a name."""
+    if error.filename is None:
+        return error.errno in _FULL | _FORBIDDEN | {errno.EIO}
+    try:
+        file, place = Path(os.path.abspath(os.fsdecode(error.filename))), Path(os.path.abspath(cache))
+    except (TypeError, ValueError, OSError):  # a number instead of a name; or the working directory is gone
+        return False
+    return file.is_relative_to(place) or place.is_relative_to(file)
+
+
+def _system_trouble(number: int, cache: Path) -> UsageError:
+    if number in _FULL:
+        return UsageError(f"no space left in {cache}", remedy=f"free some, or {_OTHER_PLACE}")
+    reason = os.strerror(number).lower()
+    if number in _FORBIDDEN:
+        return UsageError(
+            f"cannot write to {cache}: {reason}", remedy=f"change its permissions, or {_OTHER_PLACE}"
+        )
+    return UsageError(
+        f"cannot use {cache}: {reason}", remedy=f"check that directory and its disk, or {_OTHER_PLACE}"
+    )
+
+
+def _store_trouble(error: BaseException, cache: Path) -> UsageError | None:
+    name = str(getattr(error, "sqlite_errorname", "")).removeprefix("SQLITE_").split("_")[0]
+    if name in _NUMBERS:
+        return _system_trouble(_NUMBERS[name], cache)
+    if name in _HARMLESS:
+        message = f"the index in {cache} cannot be used now: {error}"
+        return UsageError(message, remedy="try again when nothing else works on it")
+    is_damage = name in {"CORRUPT", "NOTADB", "FORMAT"} or str(error).startswith("no such ")
+    return _damage() if is_damage else None
+
+
+def _term_trouble(text: str, cache: Path) -> UsageError | None:
+    quoted = _SYSTEM_ERROR.search(text)
+    if quoted is not None:
+        return _system_trouble(int(quoted[1]), cache)
+    return _damage() if _DAMAGE.match(text) else None
+
+
+def _damage() -> UsageError:
+    return UsageError("the index is damaged", remedy="holdfast index build --full")

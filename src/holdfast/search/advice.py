@@ -1,0 +1,92 @@
+"""What is said beside an answer, so that nothing found is never mistaken for nothing there.
+
+A filter may ask for a language that is not in the index, for something that no language of it can have, for a
+value that is nowhere, or for a history that git did not tell.
+"""
+
+from collections.abc import Iterator
+
+from holdfast.search.engine.interface import Engine
+from holdfast.search.filters import TEXT_FILTERS, used_fields
+from holdfast.search.request import FIELDS, SearchRequest
+from holdfast.search.store.reader import StoreReader
+
+__all__ = ["advice"]
+
+_NAME_OF = {field.attribute: field.name for field in FIELDS}
+_MOST_NAMED = 5
+
+
+def advice(
+    request: SearchRequest, engine: Engine, store: StoreReader, *, empty: bool
+) -> Iterator[tuple[str, str]]:
+    """(code, message) of everything that a reader of the answer should know about its filters."""
+    yield from _unknown_kinds(request, engine)
+    yield from _unknown_languages(request, engine)
+    yield from _missing_fields(request, engine, empty=empty)
+    yield from _unmatched_values(request, engine)
+    yield from _missing_history(request, store)
+    if (request.meta is not None or request.meta_json is not None) and request.mode not in ("records", "all"):
+        yield "mode", "meta: only records have fields; search them with the mode records or all"
+
+
+def _unknown_kinds(request: SearchRequest, engine: Engine) -> Iterator[tuple[str, str]]:
+    present = set(engine.vocabulary("kind").values)
+    missing = ", ".join(kind for kind in request.type if kind not in present)
+    if missing:
+        yield "unknown-value", f"type: there is no {missing} in this index, only {', '.join(sorted(present))}"
+
+
+def _unknown_languages(request: SearchRequest, engine: Engine) -> Iterator[tuple[str, str]]:
+    from holdfast.search.discover.kinds import language_ids
+
+    present = set(engine.vocabulary("lang").values)
+    for name in request.lang:
+        meant = language_ids(name)
+        if not meant:
+            yield "unknown-value", f"lang: no language is called {name}"
+        elif not meant & present:
+            yield "unknown-value", f"lang: there is no {name} in this index"
+
+
+def _missing_fields(request: SearchRequest, engine: Engine, *, empty: bool) -> Iterator[tuple[str, str]]:
+    """Languages that cannot have what a filter asks for: those that were named, or all where nothing was found."""
+    used = list(used_fields(request))
+    if not used:
+        return
+    from holdfast.search.languages import LANGUAGES, fields_of
+
+    asked = _languages_in_scope(request, engine)
+    if not request.lang:  # data and texts have no functions; nobody expects anything else of them
+        asked &= set(LANGUAGES)
+    for attribute, field in used:
+        without = sorted(language for language in asked if field not in fields_of(language))
+        if without and (empty or request.lang):
+            some = ", ".join(without[:_MOST_NAMED])
+            more = f" and {len(without) - _MOST_NAMED} more" if len(without) > _MOST_NAMED else ""
+            yield "field-unavailable", f"{_NAME_OF[attribute]}: it is not known of {some}{more}"
+
+
+def _languages_in_scope(request: SearchRequest, engine: Engine) -> set[str]:
+    if not request.lang:
+        return set(engine.vocabulary("lang").values)
+    from holdfast.search.discover.kinds import language_ids
+
+    return {language for name in request.lang for language in language_ids(name)}
+
+
+def _unmatched_values(request: SearchRequest, engine: Engine) -> Iterator[tuple[str, str]]:
+    """A value that stands nowhere in the index, with whatever else is asked for."""
+    for attribute, fact, matches in TEXT_FILTERS:
+        needle = getattr(request, attribute)
+        if needle is not None and not matches(engine.vocabulary(fact), needle):
+            yield "unknown-value", f"{_NAME_OF[attribute]}: nothing in this index has {needle}"
+
+
+def _missing_history(request: SearchRequest, store: StoreReader) -> Iterator[tuple[str, str]]:
+    if not request.author and request.churn_min is None and request.chunk_author is None:
+        return
+    known, files = store.history_coverage()
+    if known < files:
+        remarks = store.facts().values.get("history_remarks") or "not committed, or not of this repository"
+        yield "history", f"git tells nothing of {files - known} of {files} files: {remarks}"
