@@ -67,7 +67,7 @@ class SearchIndex:
         self._resources = contextlib.ExitStack()
         self._answers: OrderedDict[tuple[str, int, int, str], bytes] = OrderedDict()
         self._freshness: tuple[float, int | None] = (0.0, None)
-        self._terms_stamp, self._store_version = (0, 0), 0
+        self._pointer, self._terms_stamp, self._store_version = (0, 0), (0, 0), 0
         self._enter(build)
 
     def __enter__(self) -> Self:
@@ -111,7 +111,7 @@ class SearchIndex:
         """Whether something on disk differs by size or time, or the index was left half written."""
         with self._lock:
             self._follow()
-            moved = head(self.repository) != (self._store.facts().commit, self._store.facts().branch)
+            moved = head(self.repository) != (self._facts.commit, self._facts.branch)
             return moved or self._changed_files() != 0
 
     def _found(self, request: SearchRequest) -> tuple[dict[str, Any], bool]:
@@ -132,7 +132,7 @@ class SearchIndex:
         return found, False
 
     def _look_for(self, request: SearchRequest) -> dict[str, Any]:
-        branch = self._store.facts().branch
+        branch = self._facts.branch
         searching = Searching(request, self._engine, self._store, chunk_authors=self._chunk_authors)
         wrong_branch = request.branch is not None and not _same_branch(request, branch)
         found = searching.nothing() if wrong_branch else searching.run()
@@ -146,7 +146,7 @@ class SearchIndex:
         return {**found, "warnings": searching.warnings}
 
     def _about_index(self) -> dict[str, Any]:
-        facts = self._store.facts()
+        facts = self._facts
         about = {
             "build": facts.build,
             "generation": facts.generation,
@@ -180,6 +180,7 @@ class SearchIndex:
         if (stamp, version) != (self._terms_stamp, self._store_version):
             self._terms_stamp, self._store_version = stamp, version
             self._store.at(self._engine.reload())
+            self._facts = self._store.facts()
             self._freshness = (0.0, None)
 
     def _enter(self, build: Build) -> None:
@@ -191,12 +192,13 @@ class SearchIndex:
             engine = TantivyEngine(build.terms)
             store = StoreReader(build.store, engine.generation)
             opened.callback(store.close)
-            store.facts()  # a damaged one is noticed here, not in the middle of an answer
+            facts = store.facts()  # a damaged store is noticed here, not in the middle of an answer
         except BaseException:
             opened.close()
             raise
         self._resources.close()
-        self._resources, self._build, self._engine, self._store = opened, build, engine, store
+        self._resources, self._build, self._engine = opened, build, engine
+        self._store, self._facts = store, facts
         self._pointer, self._terms_stamp, self._store_version = pointer, stamp, store.version()
         self._answers.clear()
         self._freshness = (0.0, None)

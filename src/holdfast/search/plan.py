@@ -24,7 +24,8 @@ from holdfast.search.tokens import terms_of
 
 __all__ = ["Planner", "looked_up"]
 
-_EVERYWHERE = 0.15  # share of the chunks
+_EVERYWHERE = 0.15  # share of the chunks; a word that stands in more of them tells nothing apart
+_MOST_WORDS = 6  # of a sentence, the rarest, that candidates are found by; all of them rank
 
 
 def looked_up(text: str) -> tuple[tuple[str, ...], str]:
@@ -81,15 +82,13 @@ class Planner:
         """The words of a sentence that tell chunks apart: not "is" and "the", nor what stands everywhere."""
         looked = [looked_up(part.text) for part in parts]
         words = [Word(*terms) for terms in looked if any(terms)]
-        telling = [word for word in words if not is_stop_word(word.parts) and not self._is_everywhere(word)]
-        return tuple(telling or words)
+        telling = [word for word in words if not is_stop_word(word.parts)] or words
+        rare = [word for word in telling if self._frequency(word) <= _EVERYWHERE * self._engine.document_count()]
+        return tuple(sorted(rare or telling, key=self._frequency)[:_MOST_WORDS])
 
-    def _is_everywhere(self, word: Word) -> bool:
-        """Whether a word stands in so many chunks that looking for it is looking at everything."""
-        if word.identifier or not word.parts:
-            return False
-        rarest = min(self._engine.document_frequency(part, identifier=False) for part in word.parts)
-        return rarest > _EVERYWHERE * self._engine.document_count()
+    def _frequency(self, word: Word) -> int:
+        """In how many chunks a word can stand at most."""
+        return min((self._engine.document_frequency(part, identifier=False) for part in word.parts), default=0)
 
     def _word(self, text: str) -> Condition:
         parts, identifier = looked_up(text)

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from holdfast.search.engine.interface import Engine
-from holdfast.search.prepared import word_fields
 from holdfast.search.scoring import DEFAULT_WEIGHTS, QueryTerm, Ranked, Scorer, Weights
 from holdfast.search.store.reader import ChunkRow
 
@@ -73,8 +72,7 @@ def rank(
     ranked.sort(key=_order)
     if len(scorer.asked) > 1 and weights.proximity:
         for one in ranked[: weights.proximity_candidates]:
-            body = word_fields(one.row.unpacked_words())[2].split()
-            lift = one.parts["proximity"] = weights.proximity * _closeness(body, scorer.asked)
+            lift = one.parts["proximity"] = weights.proximity * _closeness(one.body.split(), scorer.asked)
             one.score *= 1.0 + lift
         ranked.sort(key=_order)
     return ranked

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from holdfast.search.kinship import nearest
-from holdfast.search.prepared import spaced, word_fields
+from holdfast.search.prepared import word_fields
 from holdfast.search.store.reader import ChunkRow
 from holdfast.search.tokens import body_streams
 
@@ -34,7 +34,7 @@ class Weights:
     name_coverage: float = 0.35  # when the query says all words of the name
     exact_name: float = 1.2  # when a word of the query is the name
     proximity: float = 0.1
-    proximity_candidates: int = 12
+    proximity_candidates: int = 8
     test_path: float = 0.85
     vendored_path: float = 0.75
     kinds: Mapping[str, float] = field(default_factory=lambda: {"module": 0.75, "variable": 0.9, "block": 0.7})
@@ -63,6 +63,7 @@ class Ranked:
     score: float
     parts: dict[str, float]
     matched: list[str]  # words of the query
+    body: str  # its words, spaced
 
 
 class Scorer:
@@ -98,16 +99,19 @@ class Scorer:
         near_parts = self._nearness(own)
         per_name, per_body = _lengths(len(own), body, weights)
         k1, container, per_doc, per_path = weights.k1, weights.container, weights.doc, weights.path
+        has_doc = len(doc) > 2  # a space on both sides is nothing
         in_names = elsewheres = found_idf = 0.0
         hits = set()
         for number, part, key, idf in self._parts:
-            near = near_parts.get(part, 0.0)
-            if not near and key not in words and key not in path_words:
+            near = near_parts.get(part, 0.0) if near_parts else 0.0
+            on_path = part in path_words
+            if not near and not on_path and key not in words:
                 continue  # most words of a sentence are not in most candidates
             in_name = near * per_name
             around = name.count(key) - own.count(part)  # the class of a method
-            elsewhere = body.count(key) * per_body + around * container
-            elsewhere += doc.count(key) * per_doc + path_words.count(key) * per_path
+            elsewhere = body.count(key) * per_body + around * container + on_path * per_path
+            if has_doc:
+                elsewhere += doc.count(key) * per_doc
             frequency = in_name + elsewhere
             if frequency:
                 gain = idf * (k1 + 1) / (k1 + frequency)
@@ -128,7 +132,7 @@ class Scorer:
             "body": elsewheres, "name": in_names, "identifier": identified,
             "coordination": coordination, "symbol": symbol,
         }  # fmt: skip
-        return Ranked(row, path, score, parts, [self._texts[number] for number in sorted(hits)])
+        return Ranked(row, path, score, parts, [self._texts[number] for number in sorted(hits)], body)
 
     def _nearness(self, own: tuple[str, ...]) -> dict[str, float]:
         """How much the words of a name count for words of the query; each word of the name counts once."""
@@ -161,8 +165,8 @@ def _lengths(own_words: int, body: str, weights: Weights) -> tuple[float, float]
 
 
 @lru_cache(maxsize=1 << 14)
-def _path_words(path: str) -> str:
-    return spaced(body_streams(path)[0])
+def _path_words(path: str) -> frozenset[str]:
+    return frozenset(body_streams(path)[0].split())
 
 
 @lru_cache(maxsize=1 << 14)

@@ -10,7 +10,7 @@ from holdfast.search.engine.interface import Condition, Engine
 from holdfast.search.plan import Planner, looked_up
 from holdfast.search.query import tree
 from holdfast.search.query.parser import parse
-from holdfast.search.rank import rank, terms_with_idf
+from holdfast.search.rank import is_stop_word, rank, terms_with_idf
 from holdfast.search.request import SHORTCUTS, SearchRequest, modes
 from holdfast.search.scoring import DEFAULT_WEIGHTS, Ranked, Weights
 from holdfast.search.shape import KEYS, bundles, hits
@@ -19,7 +19,7 @@ from holdfast.search.tokens import exact_words
 
 __all__ = ["Found", "Searching"]
 
-_CANDIDATES = 40  # ranked for a page of results; more of them made no answer better
+_CANDIDATES = 32  # ranked for a page of results; more of them made no answer better
 _MOST_CANDIDATES = 4096  # looked at when a condition can only be checked on the text or by git
 _Check = Callable[[list[ChunkRow]], list[ChunkRow]]
 
@@ -51,6 +51,7 @@ class Searching:
         self._weights = weights
         self._chunk_authors = chunk_authors
         self._parsed = parse(request.query, fields=SHORTCUTS)
+        self._words = _words_of(self._parsed.tree)
         self.warnings: list[dict[str, str]] = [{"code": "query", "message": note} for note in self._parsed.notes]
 
     def run(self) -> dict[str, Any]:
@@ -98,7 +99,7 @@ class Searching:
             checked = f"the {len(candidates.chunks)} likeliest of {candidates.total} chunks of {mode} were checked"
             self.warn("checked", f"{checked}; there may be more hits")
         paths = self._store.paths({row.file for row in rows})
-        terms = terms_with_idf(self._words(), self._engine)
+        terms = terms_with_idf(self._words, self._engine)
         return Found(rank(rows, paths, terms, self._weights), total)
 
     def _checks(self) -> Iterable[_Check]:
@@ -120,26 +121,10 @@ class Searching:
         texts = {file: self._store.text(file) for file in {row.file for row in rows}}
         return [row for row in rows if _has_exactly(texts[row.file][row.start : row.end], wanted)]
 
-    def _words(self) -> list[tuple[str, tuple[str, ...], str]]:
-        """What ranking looks for: every word that is asked for, once; a phrase is its words."""
-        words: dict[tuple[tuple[str, ...], str], str] = {}
-        for node in tree.positive(self._parsed.tree):
-            texts = (
-                node.text.split()
-                if isinstance(node, tree.Phrase)
-                else [node.text]
-                if isinstance(node, tree.Word)
-                else []
-            )
-            for text in texts:
-                parts, identifier = looked_up(text)
-                if parts or identifier:
-                    words.setdefault((parts, identifier), text)
-        return [(text, parts, identifier) for (parts, identifier), text in words.items()]
-
     def _highlighted(self) -> Sequence[str]:
         """The words of the query, and the words inside of its names."""
-        return sorted({word.lower() for text, _, _ in self._words() for word in exact_words(text)})
+        telling = [text for text, parts, _ in self._words if not is_stop_word(parts)]
+        return sorted({word.lower() for text in telling or self._parsed.words for word in exact_words(text)})
 
     def _reasons(self) -> list[str]:
         """The filters that every hit meets, as a person would say them."""
@@ -153,6 +138,17 @@ class Searching:
     def _warn_about_dead_rows(self, found: Found) -> None:
         if found.total and not found.ranked:
             self.warn("moved", "the index changed during the search; search again")
+
+
+def _words_of(query: tree.Node) -> list[tuple[str, tuple[str, ...], str]]:
+    """What ranking looks for: every word that is asked for, once; a phrase is its words."""
+    words: dict[tuple[tuple[str, ...], str], str] = {}
+    for node in tree.positive(query):
+        for text in () if isinstance(node, tree.Regex) else node.text.split():
+            parts, identifier = looked_up(text)
+            if parts or identifier:
+                words.setdefault((parts, identifier), text)
+    return [(text, parts, identifier) for (parts, identifier), text in words.items()]
 
 
 def _has_exactly(source: bytes, wanted: Sequence[tuple[bytes, set[str]]]) -> bool:

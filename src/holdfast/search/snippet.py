@@ -17,7 +17,7 @@ __all__ = ["Snippet", "snippet"]
 
 _LINE_WIDTH = 200
 _BEFORE_MATCH = 60  # characters of a cut line that are kept in front of its first match
-_MAX_FOUND = 300  # places of one term that are looked at; in a chunk with more, any window will do
+_MAX_FOUND = 40  # places of one term that are looked at; in a chunk with more, any window will do
 _SIGNATURE_REACH = 12  # lines from the top among which the signature is looked for
 _BEFORE_SIGNATURE = ("@", "#[", "//", "/*", "*", "--", '"""')  # decorators and comments stand above it
 _SUB_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")

@@ -12,12 +12,13 @@ __all__ = ["Vocabulary"]
 
 
 class Vocabulary:
-    """Sorted values without duplicates; no value holds a line break."""
+    """Sorted values without duplicates."""
 
     def __init__(self, values: Iterable[str]) -> None:
         self.values = sorted(set(values))
         self._lowered: str | None = None
         self._starts: list[int] = []
+        self._by_last_name: dict[str, list[str]] | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -45,9 +46,13 @@ class Vocabulary:
 
     def named(self, needle: str) -> list[str]:
         """The name itself, or a dotted name that ends with it: `run` finds `subprocess.run`."""
+        if self._by_last_name is None:
+            self._by_last_name = {}
+            for value in self.values:
+                self._by_last_name.setdefault(value.rpartition(".")[2], []).append(value)
         name = needle.removesuffix("()")
-        ending = "." + name
-        return [value for value in self.values if value == name or value.endswith(ending)]
+        alike = self._by_last_name.get(name.rpartition(".")[2], [])
+        return [value for value in alike if value == name or value.endswith("." + name)]
 
     def module(self, needle: str) -> list[str]:
         """The module itself, or something below it: `os` finds `os.path`, and never `ossaudiodev`."""
@@ -58,5 +63,5 @@ class Vocabulary:
         if self._lowered is None:
             lowered = [value.lower() for value in self.values]
             self._starts = [0, *accumulate(len(value) + 1 for value in lowered)]
-            self._lowered = "\n".join(lowered)
+            self._lowered = "\0".join(lowered)  # a character that no needle has
         return self._lowered, self._starts
