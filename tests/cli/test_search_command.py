@@ -180,6 +180,7 @@ def test_help_and_refusals_load_neither_the_engine_nor_other_heavy_libraries(env
         (["x", "--meta-json", "{"], "--meta-json: "),
         (["x", "--json", "--format", "vimgrep"], "exclude each other"),
         (["x", "--lagn", "py"], "No such option '--lagn'"),
+        (["x", "--calls", "fork", "--calls", "waitpid"], "--calls is given 2 times"),
         (["-x y"], "there is no option -x"),
         (["x", "--repo", "nowhere"], "nowhere"),
         (["x" * 5000], "QUERY: must have at most 4096 characters"),

@@ -77,7 +77,7 @@ def _option(field: Field) -> click.Option:
     return click.Option(
         [*field.flags, field.attribute],
         type=kind,
-        multiple=field.kind in {"texts", "conditions"},
+        multiple=True,  # one that is no list and is given twice is refused, not forgotten
         metavar=field.placeholder or None,
         help=field.help + notes,
     )
@@ -147,8 +147,20 @@ def _arguments(words: tuple[str, ...], options: dict[str, Any]) -> dict[str, Any
     for field in FIELDS:
         value = options.get(field.attribute)
         if value not in (None, ()):
-            arguments[field.name] = _entries(value) if field.kind == "texts" else value
+            arguments[field.name] = value if field.kind == "flag" else _value(field, value)
     return arguments
+
+
+def _value(field: Field, values: tuple[Any, ...]) -> Any:
+    """What an option says: a list, or the one value that it can have."""
+    if field.kind == "texts":
+        return _entries(values)
+    if field.kind == "conditions" and len(values) > 1:
+        return values
+    if len(values) > 1:
+        remedy = f"give it once; the query takes more: '{field.flags[0][2:]}:ONE {field.flags[0][2:]}:OTHER'"
+        raise UsageError(f"{field.flags[0]} is given {len(values)} times", remedy=remedy)
+    return values[0]
 
 
 def _entries(values: Iterable[str]) -> list[str]:
