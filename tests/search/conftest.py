@@ -18,9 +18,9 @@ DEFAULT_PARSER = build.PARSER
 Ask = Callable[..., dict[str, Any]]
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def warm_parsers() -> Iterator[None]:
-    """One pool of parsers for all builds of a test process: starting it takes longer than indexing a sample."""
+    """One pool of parsers for all builds of a module: starting it takes longer than indexing a sample."""
     original = build.parser_pool
     with ParsePool(1, build.PARSER) as pool, pytest.MonkeyPatch.context() as patch:
 

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from holdfast.errors import HoldfastError
+from holdfast.process.group import end_group
 
 if TYPE_CHECKING:
     import subprocess
@@ -141,11 +142,8 @@ class GitOutput:
 
     def close(self) -> None:
         """End git and all that it started, if it is still there."""
-        import signal
-
         if self._process.poll() is None:
-            with suppress(ProcessLookupError, PermissionError):  # it ended this very moment
-                os.killpg(self._process.pid, signal.SIGKILL)
+            end_group(self._process)
         self._process.wait()
         self._out.close()
         self._err.close()

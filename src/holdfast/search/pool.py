@@ -26,6 +26,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from holdfast.errors import ProcessError, ToolError, UsageError
+from holdfast.process.group import end_group
 from holdfast.search.pool_worker import BROKEN, ERROR, HEADER, MEMORY, READY, RESULT, described
 
 __all__ = ["Failure", "ParsePool"]
@@ -150,11 +151,9 @@ class _Worker:
             del self._incoming[:end]
             yield frame[:1], frame[1:]
 
-    def kill(self) -> None:
+    def finish(self) -> None:
         """End the process and whatever it has started; does not wait."""
-        if self._process.returncode is None:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+        end_group(self._process)
 
     def end(self) -> str:
         """Wait for the end of a process that dies or was killed, and say how it ended."""
@@ -249,7 +248,7 @@ class ParsePool:
         """Kill every process at once; a `map` that is under way raises."""
         self._stopped = True
         for worker in tuple(self._workers):
-            worker.kill()
+            worker.finish()
         for worker in tuple(self._workers):
             worker.end()
         if not self._at_work:  # a map in another thread still looks at the pipes, and closes them as it ends
@@ -373,7 +372,7 @@ class ParsePool:
         for pipe in (worker.answers, worker.requests):
             with suppress(KeyError):
                 self._selector.unregister(pipe)
-        worker.kill()
+        worker.finish()
         how = worker.end()
         worker.close()
         return how
