@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tarfile
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,7 +33,7 @@ class UnavailableError(Exception):
 
 
 @dataclass
-class Competitor:
+class Competitor(ABC):
     """A tool: `install` and `index` come first, then `search` is called with one of `configurations`."""
 
     cache: Path
@@ -56,19 +57,19 @@ class Competitor:
         except (OSError, subprocess.SubprocessError, SystemExit, ValueError) as error:
             raise UnavailableError(_last_line(error)) from error
 
+    @abstractmethod
     def install(self) -> None:
         """Bring the tool into its folder."""
-        raise NotImplementedError
 
+    @abstractmethod
     def index(self, tree: Path) -> None:
         """Index a tree and note what it cost."""
-        raise NotImplementedError
 
+    @abstractmethod
     def search(self, query: str, configuration: dict[str, Any]) -> list[Hit]:
         """The first ten hits, with paths relative to the tree."""
-        raise NotImplementedError
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - most leave nothing running
         """End what still runs."""
 
     def environment(self) -> dict[str, str]:

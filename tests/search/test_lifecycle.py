@@ -49,6 +49,9 @@ def test_one_changed_file_is_the_only_one_that_is_parsed(repository: Repository,
     (repository.root / "src/errors.py").write_text("def zebra_crossing():\n    return 1\n")
     report = build_index(repository, cache)
     assert (report["action"], report["changed"], report["added"], report["removed"]) == ("updated", 1, 0, 0)
+    with open_index(repository, cache) as index:
+        assert report["chunks"] == sum(index.status()["chunks"].values())
+    assert build_index(repository, cache)["chunks"] == report["chunks"]
     assert found(repository, cache, "zebra_crossing") == {"src/errors.py"}
     assert "src/errors.py" not in found(repository, cache, "BudgetError AND Exception")
 

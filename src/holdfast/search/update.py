@@ -33,6 +33,7 @@ class Changes:
     touched: list[FoundFile]  # new, or perhaps changed
     gone: list[str]
     digests: dict[str, bytes]  # of what the index holds
+    chunks: dict[str, int]  # how many chunks each file has there
     notes_differ: bool  # other things are skipped, or directories have other times
 
 
@@ -49,7 +50,8 @@ def update(
     commit, branch = head(repository)
     moved = (commit, branch) != (facts.commit, facts.branch)
     if not (changes.touched or changes.gone or changes.notes_differ or moved):
-        return report("unchanged", changes.discovery, Ingested(), stages, build, facts.generation)
+        unchanged = report("unchanged", changes.discovery, Ingested(), stages, build, facts.generation)
+        return unchanged | {"chunks": sum(changes.chunks.values())}
     with HistoryReading(repository, old_history, stop=stop) as history, IndexWriter(build, fresh=False) as writer:
         with stages.measure("write"):
             done = _parse(repository, changes, writer, progress, stop, pool)
@@ -65,7 +67,14 @@ def update(
         generation = writer.store.generation
     stages.add_all(done.costs)
     added = sum(path not in changes.digests for path in done.written)
-    counts = {"added": added, "changed": len(done.written) - added, "removed": len(changes.gone)}
+    replaced = {*done.written, *done.failures, *done.vanished, *changes.gone}
+    kept = sum(count for path, count in changes.chunks.items() if path not in replaced)
+    counts = {
+        "chunks": kept + done.chunks,
+        "added": added,
+        "changed": len(done.written) - added,
+        "removed": len(changes.gone),
+    }
     action = "updated" if changed else "unchanged"
     return report(action, changes.discovery, done, stages, build, generation) | counts
 
@@ -110,6 +119,7 @@ def _compare(
         gone=gone,
         # Under other rules the same text means something else: nothing counts as unchanged then.
         digests={path: row.digest if same_rules else b"" for path, row in rows.items()},
+        chunks={path: row.chunks for path, row in rows.items()},
         notes_differ=sorted(now_skipped) != skipped or discovery.directories != reader.directories(),
     )
 
