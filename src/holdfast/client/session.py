@@ -66,6 +66,7 @@ class ClientSession:
         self._waiting: dict[RequestId, asyncio.Future[Any]] = {}
         self._progress: dict[RequestId, OnProgress] = {}
         self._lost: PeerLostError | None = None
+        self._losing: asyncio.Event | None = None  # made when somebody waits for it
         self._meta: dict[str, Any] = {}  # what each request carries where there is no handshake
         self.noise = Noise()
         self.peer = PeerInfo()
@@ -180,6 +181,13 @@ class ClientSession:
                 params["reason"] = reason
             self._transport.send(notification_message("notifications/cancelled", params))
 
+    async def wait_lost(self) -> PeerLostError:
+        """Wait until the peer is gone; why it is."""
+        self._losing = self._losing or asyncio.Event()
+        while self._lost is None:
+            await self._losing.wait()
+        return self._lost
+
     async def close(self) -> None:
         """End the session, and the server if it was started for it."""
         await self._transport.close()
@@ -273,6 +281,8 @@ class ClientSession:
         if self._lost is None:
             self._lost = cause
             self._fail_all(cause)
+            if self._losing is not None:
+                self._losing.set()
 
     def _fail_all(self, cause: SessionError) -> None:
         for future in self._waiting.values():

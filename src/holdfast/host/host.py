@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from holdfast.errors import HoldfastError, ProcessError, SessionError
+from holdfast.host.front import Front
 from holdfast.host.outcomes import Conflict, OutcomeStore, digest_of
 from holdfast.host.public_side import PublicSide
 from holdfast.host.revival import PAUSE, revived
@@ -75,6 +76,7 @@ class Host:
         self._loop = asyncio.get_running_loop()
         self._options = options
         self._public = public
+        self.front: Front | None = None
         self._outcomes = outcomes
         self._log = log
         self._on_leave = on_leave
@@ -209,7 +211,10 @@ class Host:
     # --- commands ----------------------------------------------------------------------------------------------
 
     def _to_client(self, command: ToClient) -> None:
-        self._public.send(command)
+        if self.front is not None and self.front.owns(command.concerns):
+            self.front.send(command)
+        else:
+            self._public.send(command)
 
     def _to_worker(self, command: ToWorker) -> None:
         worker = self._workers.get(command.generation)
@@ -389,8 +394,10 @@ class Host:
             self.take(HeldUp(generation))
 
     async def close(self) -> None:
-        """End every worker, and wait for it."""
+        """End the front and every worker, and wait for them."""
         self._is_closed = True
+        if self.front is not None:
+            await self.front.close()
         for timer in (*self._starts.values(), *filter(None, [self._alarm])):
             timer.cancel()
         self._starts.clear()

@@ -10,6 +10,7 @@ from typing import Any
 
 from holdfast.errors import HoldfastError
 from holdfast.host.control import ControlServer
+from holdfast.host.front import Front, FrontPlan
 from holdfast.host.host import Host
 from holdfast.host.naming import legible, server_identity
 from holdfast.host.outcomes import open_outcomes
@@ -39,10 +40,18 @@ CLIENT_PAUSE = 16 * 1024 * 1024  # bytes unread by the client from which on it i
 WORKER_PAUSE = 32 * 1024 * 1024  # and from which on workers are not read from
 
 
-def run_host(command: Sequence[str], configuration: Configuration, name: str, *, is_ours: bool = False) -> int:
+def run_host(
+    command: Sequence[str],
+    configuration: Configuration,
+    name: str,
+    *,
+    is_ours: bool = False,
+    front: FrontPlan | None = None,
+) -> int:
     """Serve the process's stdin and stdout with `command` as the worker; return the exit code.
 
-    `is_ours` says that the command serves a server of this package.
+    `is_ours` says that the command serves a server of this package. With a `front` there is HTTP beside it; then
+    an input that ends before anybody said something means that there is no client on stdin, and the host stays.
     """
     settings = configuration.settings
     # Everything below this process carries its token, so that a later host can find what this one may leave.
@@ -55,7 +64,7 @@ def run_host(command: Sequence[str], configuration: Configuration, name: str, *,
     streams = claim_standard_streams()
     gc.collect()
     gc.freeze()
-    process = _HostProcess(command, configuration, name, token, log, is_ours=is_ours)
+    process = _HostProcess(command, configuration, name, token, log, is_ours=is_ours, front=front)
     return asyncio.run(process.serve(streams))
 
 
@@ -71,8 +80,10 @@ class _HostProcess:
         log: EventLog | NullEventLog,
         *,
         is_ours: bool,
+        front: FrontPlan | None,
     ) -> None:
         self._is_ours = is_ours
+        self._plan = front
         self._command = tuple(command)
         self._configuration = configuration
         self._settings: Settings = configuration.settings
@@ -80,6 +91,7 @@ class _HostProcess:
         self._token = token
         self._log = log
         self._control: ControlServer | None = None
+        self._has_client = False  # somebody has said something on stdin
 
     async def serve(self, streams: StandardStreams) -> int:
         """Serve until there is a reason to end; return the exit code."""
@@ -95,15 +107,17 @@ class _HostProcess:
         self._public = public
 
         def feed(data: bytes) -> None:
+            self._has_client = self._has_client or bool(data)
             for frame in framer.feed(data) if data else framer.finish():
                 public.receive(frame)
             if public.is_full and self._outbox.waiting > CLIENT_PAUSE:
                 self._reader.pause(True)  # noqa: FBT003
 
-        self._reader = InputReader(feed, on_end=lambda: lifetime.end("eof"))
+        self._reader = InputReader(feed, on_end=self._on_input_end)
         with lifetime.watch():
             await self._outbox.open(streams.writer, streams.reader)
             self._host = self._new_host(options, public)
+            self._start_front()
             await self._register()
             await self._reader.open(streams.reader)
             reaping = asyncio.create_task(self._reap())
@@ -136,6 +150,23 @@ class _HostProcess:
         public.revision = lambda: host.state.session.revision
         public.is_pending = lambda request_id: request_id in host.state.pending
         return host
+
+    def _start_front(self) -> None:
+        if self._plan is not None:
+            self._host.front = Front(
+                self._plan,
+                grace=self._settings.kill_grace,
+                max_bytes=self._settings.max_message_bytes,
+                log=self._log,
+                take=self._host.take,
+                pending=lambda: list(self._host.state.pending),
+                health=self.status,
+            )
+            self._host.front.start()
+
+    def _on_input_end(self) -> None:
+        if self._has_client or self._plan is None:
+            self._lifetime.end("eof")
 
     # --- beside the session ------------------------------------------------------------------------------------
 

@@ -25,6 +25,12 @@ class ToClient(NamedTuple):
     payload: bytes
     answers: RequestId | None = None
     is_droppable: bool = False  # progress: worth nothing to a client that does not read
+    about: RequestId | None = None  # the request that progress is about
+
+    @property
+    def concerns(self) -> RequestId | None:
+        """The request whose sender this is for; None where it is for the client of the session."""
+        return self.about if self.answers is None else self.answers
 
 
 class ToWorker(NamedTuple):

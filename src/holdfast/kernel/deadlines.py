@@ -109,7 +109,7 @@ def _give_sign_of_life(turn: Turn, entry: Pending) -> None:
     where = "still running" if entry.is_in_flight else "waiting for the worker"
     progress = max(entry.progress + _STEP, math.nextafter(entry.progress, math.inf))
     params = {"progressToken": entry.token, "progress": progress, "message": f"{where} after {waited} s"}
-    turn.tell_client(notification_message("notifications/progress", params), droppable=True)
+    turn.tell_progress(notification_message("notifications/progress", params), entry.id)
     turn.put(entry._replace(progress=progress, has_beaten=True, beat_at=turn.now + turn.state.policy.heartbeat))
 
 

@@ -178,7 +178,7 @@ def _progress(turn: Turn, worker: Worker, note: Notification, frame: bytes) -> N
         due = min(due, last) if rule.deadline_total else due
     beat_at = turn.now + policy.heartbeat if entry.beat_at else 0.0
     turn.put(entry._replace(progress=max(entry.progress, number), due=due, beat_at=beat_at))
-    turn.pass_to_client(_with_request_id(entry, note, frame))
+    turn.pass_to_client(_with_request_id(entry, note, frame), about=entry.id)
 
 
 def _request_of(turn: Turn, worker: Worker, params: dict[str, Any]) -> Pending | None:

@@ -70,13 +70,19 @@ class Turn:
 
     # --- commanding --------------------------------------------------------------------------------------------
 
-    def tell_client(self, message: Any, answers: RequestId | None = None, *, droppable: bool = False) -> None:
+    def tell_client(self, message: Any, answers: RequestId | None = None) -> None:
         """Send a message of the host's own to the client."""
-        self.commands.append(ToClient(encode(message), answers, droppable))
+        self.commands.append(ToClient(encode(message), answers))
 
-    def pass_to_client(self, payload: bytes, answers: RequestId | None = None) -> None:
+    def tell_progress(self, message: Any, about: RequestId) -> None:
+        """Send a sign of life of the host's own to whoever sent the request."""
+        self.commands.append(ToClient(encode(message), is_droppable=True, about=about))
+
+    def pass_to_client(
+        self, payload: bytes, answers: RequestId | None = None, *, about: RequestId | None = None
+    ) -> None:
         """Send bytes of the worker to the client."""
-        self.commands.append(ToClient(payload, answers))
+        self.commands.append(ToClient(payload, answers, about=about))
 
     def pass_to_worker(self, worker: Worker, payload: bytes, attempt: int = 0) -> None:
         """Send bytes of the client to a worker."""

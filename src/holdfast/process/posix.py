@@ -228,6 +228,7 @@ async def start(
     on_stderr: Deliver | None,
     grace: float,
     limit: int,
+    pass_fds: tuple[int, ...] = (),
 ) -> KeptProcess:
     """Start the keeper, and through it the command."""
     try:
@@ -244,7 +245,7 @@ async def start(
             stderr=_DESCRIPTORS[stderr],
             bufsize=0,
             cwd="/",
-            pass_fds=(theirs.fileno(),),
+            pass_fds=(theirs.fileno(), *pass_fds),
             start_new_session=True,
         )
     except OSError as error:

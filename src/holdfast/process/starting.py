@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from holdfast.errors import ProcessError
 from holdfast.process.command import checked_command, checked_seconds
@@ -23,6 +24,7 @@ async def spawn(
     on_stderr: Deliver | None = None,
     grace: float = DEFAULT_GRACE,
     limit: int = STREAM_LIMIT,
+    pass_fds: tuple[int, ...] = (),
 ) -> Process:
     """Start a command in custody; a ProcessError says why it could not be started.
 
@@ -32,6 +34,8 @@ async def spawn(
     `on_stdout` and `on_stderr` take the output from the event loop as it comes, in place of a stream reader: up to
     256 KiB at a time, never before `spawn` has returned, and b"" exactly once: at the end of the output, or when
     the process was stopped. All that the tree wrote comes before it, however the tree ended.
+
+    `pass_fds` are open files, such as a listening socket, that the command inherits under the same numbers.
     """
     for name, output, deliver in (("stdout", stdout, on_stdout), ("stderr", stderr, on_stderr)):
         if deliver is not None and output != "pipe":
@@ -42,8 +46,13 @@ async def spawn(
     seconds = checked_seconds("grace", grace)
     if sys.platform == "win32":
         from holdfast.process.windows import start
+
+        if pass_fds:
+            raise ProcessError("no open file can be handed to a command on Windows; run it in WSL")
     else:
-        from holdfast.process.posix import start
+        from holdfast.process.posix import start as start_on_posix
+
+        start = partial(start_on_posix, pass_fds=pass_fds)
     return await start(
         command,
         stdin=stdin,

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-__all__ = ["EVENTS", "CallEnded", "CallReplayed", "Event", "FaultRecorded", "HostStarted", "HostStopped",
-           "KillFailed", "LeftoversReaped", "MessageRejected", "ServerStarted", "ServerStopped", "StdoutNoise",
-           "WorkAbandoned", "WorkerLost", "WorkerReady", "WorkerStarted"]  # fmt: skip
+__all__ = ["EVENTS", "CallEnded", "CallReplayed", "Event", "FaultRecorded", "FrontLost", "FrontStarted",
+           "HostStarted", "HostStopped", "KillFailed", "LeftoversReaped", "MessageRejected", "ServerStarted",
+           "ServerStopped", "StdoutNoise", "WorkAbandoned", "WorkerLost", "WorkerReady",
+           "WorkerStarted"]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +214,23 @@ class LeftoversReaped(Event):
     containers: int
 
 
+@dataclass(frozen=True, slots=True)
+class FrontStarted(Event):
+    """The process that speaks HTTP was started."""
+
+    name: ClassVar[str] = "front_started"
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class FrontLost(Event):
+    """The process that speaks HTTP is gone; another one follows. `losses` counts those in a row."""
+
+    name: ClassVar[str] = "front_lost"
+    reason: str
+    losses: int
+
+
 EVENTS: tuple[type[Event], ...] = (
     ServerStarted,
     ServerStopped,
@@ -229,4 +247,6 @@ EVENTS: tuple[type[Event], ...] = (
     CallReplayed,
     StdoutNoise,
     LeftoversReaped,
+    FrontStarted,
+    FrontLost,
 )

@@ -1,0 +1,178 @@
+"""The front: a process beside the worker that speaks HTTP, and whose requests enter the kernel like the client's.
+
+It is a client of its own, of the era in which requests describe themselves, on a pair of pipes. Its ids begin with
+a word that nobody else can know, so that answers find their way and one client cannot touch what is another's.
+The host owns the listening socket: a front that dies is replaced, and whoever connects meanwhile waits.
+"""
+
+import asyncio
+import secrets
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from holdfast.errors import ProcessError, WireError
+from holdfast.host.stderr_relay import StderrRelay, Tail
+from holdfast.host.worker_input import WorkerInput
+from holdfast.kernel.commands import ToClient
+from holdfast.kernel.inputs import FromClient
+from holdfast.observe.sink import EventSink
+from holdfast.process import Process, spawn
+from holdfast.vocabulary.events import FrontLost, FrontStarted
+from holdfast.vocabulary.ids import RequestId
+from holdfast.wire.codec import RELAY_DEPTH, decode, encode
+from holdfast.wire.envelope import Notification, Request, notification_message, parse, result_message
+from holdfast.wire.framing import LineFramer
+
+__all__ = ["Front", "FrontPlan"]
+
+HEALTH = "holdfast/health"  # what the host itself answers
+PROGRESS_PAUSE = 4 * 1024 * 1024  # bytes unread by the front from which on it is told no progress
+FIRST_PAUSE = 0.1  # seconds before a front that was lost is started again; doubles with every loss
+LONGEST_PAUSE = 5.0
+SETTLED = 30.0  # seconds of life after which earlier losses are forgotten
+
+
+@dataclass(frozen=True, slots=True)
+class FrontPlan:
+    """What is run as the front, where it listens, and what it is told: `options`, as its first line of input."""
+
+    command: Sequence[str]
+    listener: socket.socket
+    options: Mapping[str, Any] = field(repr=False)  # it may hold a secret
+
+
+class Front:
+    """The front of one host, kept running."""
+
+    def __init__(
+        self,
+        plan: FrontPlan,
+        *,
+        grace: float,
+        max_bytes: int,
+        log: EventSink,
+        take: Callable[[FromClient], None],
+        pending: Callable[[], list[RequestId]],
+        health: Callable[[], Mapping[str, Any]],
+    ) -> None:
+        self._plan = plan
+        self._grace = grace
+        self._max_bytes = max_bytes
+        self._log = log
+        self._take = take
+        self._pending = pending
+        self._health = health
+        self._relay = StderrRelay()
+        self._tail = Tail()
+        self._prefix = ""
+        self._framer = LineFramer(max_bytes)
+        self._input: WorkerInput | None = None
+        self._losses = 0
+        self._keeping: asyncio.Task[None] | None = None
+
+    def owns(self, request_id: RequestId | None) -> bool:
+        """Whether the front that runs now sent this request."""
+        return isinstance(request_id, str) and bool(self._prefix) and request_id.startswith(self._prefix)
+
+    def start(self) -> None:
+        """Start it and keep it running, until `close`."""
+        self._keeping = asyncio.create_task(self._keep())
+
+    async def close(self) -> None:
+        """End it, and wait for it."""
+        if self._keeping is not None:
+            self._keeping.cancel()
+            await asyncio.wait([self._keeping])
+        self._plan.listener.close()
+        self._relay.close()
+
+    def send(self, command: ToClient) -> None:
+        """Send what the kernel says about one of its requests."""
+        progress = command.answers is None
+        if self._input is not None and not (progress and self._input.waiting > PROGRESS_PAUSE):
+            self._input.send(command.payload + b"\n", 0)
+
+    # --- its life ----------------------------------------------------------------------------------------------
+
+    async def _keep(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            begun = loop.time()
+            reason = await self._run()
+            self._losses = 1 if loop.time() - begun > SETTLED else self._losses + 1
+            self._withdraw_requests()
+            self._log.emit(FrontLost(reason, self._losses))
+            self._log.flush()
+            await asyncio.sleep(min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** min(self._losses - 1, 10)))
+
+    async def _run(self) -> str:
+        """Run one front to its end; why it ended."""
+        self._prefix = f"front-{secrets.token_hex(8)}-"
+        self._framer = LineFramer(self._max_bytes)
+        descriptor = self._plan.listener.fileno()
+        try:
+            process = await spawn(
+                [*self._plan.command, f"--id-prefix={self._prefix}", f"--fd={descriptor}"],
+                stdin="pipe",
+                on_stdout=self._on_stdout,
+                on_stderr=self._on_stderr,
+                grace=self._grace,
+                pass_fds=(descriptor,),
+            )
+        except ProcessError as error:
+            return error.message
+        try:
+            assert process.stdin is not None  # it was asked for
+            self._input = WorkerInput(process.stdin)
+            self._input.send(encode(dict(self._plan.options)) + b"\n", 0)
+            self._log.emit(FrontStarted(process.pid))
+            self._log.flush()
+            outcome = await process.wait()
+        finally:
+            await self._end(process)
+        words = self._tail.last_line()
+        return f"it ended ({outcome.describe()})" + (f": {words}" if words else "")
+
+    async def _end(self, process: Process) -> None:
+        """Let it finish what it has, and see that it is gone."""
+        if self._input is not None:
+            self._input.close()
+            self._input = None
+        await asyncio.wait([asyncio.ensure_future(process.wait())], timeout=self._grace)
+        await process.stop(self._grace)
+
+    def _withdraw_requests(self) -> None:
+        """Nobody waits for the answers any more, so the work need not go on."""
+        for request_id in [one for one in self._pending() if self.owns(one)]:
+            params = {"requestId": request_id}
+            note = Notification("notifications/cancelled", params)
+            self._take(FromClient(note, encode(notification_message(note.method, params))))
+        self._prefix = ""
+
+    # --- what it says ------------------------------------------------------------------------------------------
+
+    def _on_stdout(self, data: bytes) -> None:
+        for frame in self._framer.feed(data) if data else ():
+            try:
+                if isinstance(frame, WireError):
+                    raise frame
+                self._receive(frame)
+            except WireError as error:
+                self._relay.write(f"holdfast: the front said something else: {error.message}\n".encode())
+
+    def _receive(self, frame: bytes) -> None:
+        message = parse(decode(frame, max_depth=RELAY_DEPTH))
+        if isinstance(message, Request) and self.owns(message.id):
+            if message.method == HEALTH:
+                self.send(ToClient(encode(result_message(message.id, dict(self._health()))), message.id))
+            else:
+                self._take(FromClient(message, frame))
+        elif isinstance(message, Notification) and self.owns(message.params.get("requestId")):
+            self._take(FromClient(message, frame))
+
+    def _on_stderr(self, data: bytes) -> None:
+        if data:
+            self._tail.add(data)
+            self._relay.write(data)
