@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from holdfast.errors import HoldfastError
+from holdfast.wire.codec import is_surely_finite
 
 __all__ = ["ArgumentsRejected", "OutputRejected", "argument_binder", "dump_nothing", "is_finite", "value_dumper"]
 
@@ -74,7 +75,8 @@ def value_dumper(
             raise OutputRejected(_reasons(error)) from error
         if may_be_unsayable:
             written = _written(payload)
-            if may_hold_floats and b"null" in written and not is_finite(payload):
+            is_doubtful = may_hold_floats and b"null" in written and not is_surely_finite(payload)
+            if is_doubtful and not is_finite(payload):
                 raise OutputRejected(["a number is not finite; JSON has no NaN and no infinity"])
             if may_hold_maps and _REPLACED in written and not _is_unicode(serialize(value)):
                 raise OutputRejected([_NOT_UNICODE])

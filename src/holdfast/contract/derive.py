@@ -20,7 +20,7 @@ from holdfast.contract.model import (
     name_list,
 )
 from holdfast.contract.refusal import refusal
-from holdfast.contract.schemas import InputSide, OutputSide, input_side, output_side
+from holdfast.contract.schemas import InputSide, OutputSide, given_input_side, input_side, output_side
 from holdfast.contract.signature import Signature, check_importable, read_signature
 from holdfast.errors import ContractError
 from holdfast.present.dialects import Dialect, reserved_payload_keys
@@ -84,6 +84,7 @@ def derive_tool(
     reserved: Sequence[str] = (),
     read_only: bool = False,
     isolate: bool = False,
+    input_schema: Mapping[str, Any] | None = None,
     dialect: Dialect = Dialect.STATUS,
     presentation_arguments: bool = False,
     context_types: tuple[type, ...] = (),
@@ -97,7 +98,10 @@ def derive_tool(
     signature = read_signature(function, tool, context_types)
     docstring = parse_docstring(function.__doc__)
     extra = _extra_arguments(tool, signature, reserved, presentation_arguments=presentation_arguments)
-    taken = input_side(tool, signature, docstring.parameters)
+    if input_schema is None:
+        taken = input_side(tool, signature, docstring.parameters)
+    else:
+        taken = given_input_side(tool, signature, input_schema)
     given = output_side(tool, signature.returns, reserved_payload_keys(dialect))
     contract = ToolContract(
         name=tool,

@@ -42,7 +42,8 @@ _PRERELEASE_WORD = {"a": "alpha", "b": "beta", "rc": "rc", ".dev": "dev"}
 # A tool may check its arguments further than a schema can, and so always answer with these.
 _ALWAYS_ALLOWED = frozenset({"INVALID_REQUEST", "INVALID_INPUT"})
 # These say what the runtime did to a call; from a tool they would mislead whoever decides about a retry.
-_RUNTIME_ONLY = frozenset({"QUEUE_OVERLOADED", "TOOL_TIMEOUT", "RESULT_TOO_LARGE"})
+# QUEUE_OVERLOADED is not among them: a tool says it when somebody else holds what it needs, and nothing was begun.
+_RUNTIME_ONLY = frozenset({"TOOL_TIMEOUT", "RESULT_TOO_LARGE"})
 
 
 def _text(value: object) -> str:

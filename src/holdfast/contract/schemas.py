@@ -14,7 +14,7 @@ from holdfast.contract.refusal import refusal
 from holdfast.contract.signature import NO_DEFAULT, Parameter, Signature
 from holdfast.present.schema_shape import map_subschemas
 
-__all__ = ["InputSide", "OutputSide", "input_side", "output_side"]
+__all__ = ["InputSide", "OutputSide", "given_input_side", "input_side", "output_side"]
 
 _SAYS_A_TYPE = frozenset({"type", "$ref", "anyOf", "oneOf", "enum", "const"})
 
@@ -53,6 +53,25 @@ def input_side(tool: str, signature: Signature, described: Mapping[str, str]) ->
     schema |= {key: derived[key] for key in ("required", "additionalProperties", "$defs") if key in derived}
     check_defaults(tool, schema)
     return InputSide(schema, argument_binder(adapter))
+
+
+def given_input_side(tool: str, signature: Signature, schema: Mapping[str, Any]) -> InputSide:
+    """The input of a tool whose schema its author wrote; the function takes the arguments whole."""
+    if len(signature.parameters) != 1:
+        raise refusal(
+            tool,
+            f"has {len(signature.parameters)} parameters, and a schema of its arguments that it did not make",
+            "with input_schema=... the function takes one parameter, all arguments in one mapping",
+        )
+    if schema.get("type") != "object" or schema.get("additionalProperties") is not False:
+        raise refusal(
+            tool, "its input_schema is open", 'write {"type": "object", ..., "additionalProperties": False}'
+        )
+    own = {key: value for key, value in schema.items() if key != "$schema"}
+    own.setdefault("properties", {})
+    check_defaults(tool, own)
+    name = signature.parameters[0].name
+    return InputSide(own, lambda arguments: {name: arguments})
 
 
 def output_side(tool: str, returns: Any, reserved_keys: frozenset[str]) -> OutputSide:

@@ -9,6 +9,7 @@ keys) take the exact path, which costs several times as much and gives the same 
 """
 
 import json
+import marshal
 import math
 import re
 from collections import Counter
@@ -23,7 +24,7 @@ from holdfast.vocabulary.ids import RequestId, is_request_id
 from holdfast.wire.envelope import INVALID_REQUEST, PARSE_ERROR
 from holdfast.wire.legible import legible_request_id
 
-__all__ = ["BOM", "MAX_DEPTH", "RELAY_DEPTH", "decode", "encode", "refuse_unsayable"]
+__all__ = ["BOM", "MAX_DEPTH", "RELAY_DEPTH", "decode", "encode", "is_surely_finite", "refuse_unsayable"]
 
 BOM = b"\xef\xbb\xbf"
 MAX_DEPTH = 128
@@ -33,6 +34,8 @@ _MAX_DIGITS = 4300  # the interpreter's own default bound for turning text into 
 _STRING_REST = re.compile(rb'"[^"]*"?')
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _NOT_STRUCTURE = bytes(set(range(256)) - set(b'"[]{}'))
+_PERHAPS_NOT_FINITE = re.compile(rb"[\xf0-\xff][\x7f\xff]")  # exponents of all ones, little-endian
+_WITHOUT_REFERENCES = 2  # the version of the format that writes every value out
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")  # +1 and -1 once read as signed bytes
 
 
@@ -59,9 +62,22 @@ def encode(value: Any) -> bytes:
         encoded = orjson.dumps(value)
     except TypeError:
         return _encode_exactly(value)
-    if b"null" in encoded:  # orjson writes NaN and infinities as null
+    if b"null" in encoded and not is_surely_finite(value):  # orjson writes NaN and infinities as null
         refuse_unsayable(value)
     return encoded
+
+
+def is_surely_finite(value: Any) -> bool:
+    """Whether a plain value holds no NaN and no infinity; False may also mean that a closer look is needed.
+
+    In the interpreter's own serialization such a number ends in two bytes that no UTF-8 text can hold one behind
+    the other: one pass in C replaces a walk through every value. Other numbers may hold them too, hence "surely".
+    """
+    try:
+        data = marshal.dumps(value, _WITHOUT_REFERENCES)
+    except ValueError:  # something that is not plain
+        return False
+    return not (b"\x7f" in data or b"\xff" in data) or _PERHAPS_NOT_FINITE.search(data) is None
 
 
 def _depth(raw: bytes) -> int:

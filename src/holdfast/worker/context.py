@@ -51,6 +51,11 @@ class Context:
         """Whether the call is being ended from outside: cancelled, timed out, or the server goes down."""
         return self._stopped
 
+    @property
+    def is_followed(self) -> bool:
+        """Whether anybody asked for progress; a tool need not tell any if not."""
+        return self._meter.is_open
+
     async def progress(
         self,
         message: str,
@@ -165,6 +170,11 @@ class SyncContext:
     def stopped(self) -> bool:
         """Whether the call is being ended from outside."""
         return self._inner.stopped
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether anybody asked for progress."""
+        return self._inner.is_followed
 
     def check(self) -> None:
         """Raise `StopWork` when the call is being ended; return at once otherwise."""

@@ -39,6 +39,11 @@ class ProgressMeter:
         self._timer: asyncio.TimerHandle | None = None
         self._closed = send is None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether somebody reads what is reported."""
+        return not self._closed
+
     def report(
         self,
         message: str,

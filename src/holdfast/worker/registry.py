@@ -100,6 +100,7 @@ class Registry:
         reserved: Sequence[str] = (),
         read_only: bool = False,
         isolate: bool = False,
+        input_schema: Mapping[str, Any] | None = None,
         porcelain: Renderer | None = None,
     ) -> Callable[[Function], Function]:
         """Register the function below as a tool; what its types and words cannot say is said here.
@@ -128,6 +129,7 @@ class Registry:
             reserved: Arguments that are refused when set, kept for later.
             read_only: The tool changes nothing; clients need not ask before they call it.
             isolate: Run every call in a child process, which may crash or be killed.
+            input_schema: Where a signature cannot say it; the function then takes all arguments as one mapping.
             porcelain: Renders the payload as text: `(payload, presentation) -> str | Porcelain`.
         """
         if _bare is not None:
@@ -154,18 +156,19 @@ class Registry:
                 reserved=reserved,
                 read_only=read_only,
                 isolate=isolate,
+                input_schema=input_schema,
                 dialect=self._dialect,
                 presentation_arguments=self._presentation_arguments,
                 context_types=(Context, SyncContext),
             )
             self._add(RegisteredTool(derived, porcelain))
-            if isolate:
-                function.__holdfast_tool__ = derived  # type: ignore[attr-defined]  # the child process finds it here
             return function
 
         return register
 
     def _add(self, tool: RegisteredTool) -> None:
+        if tool.contract.isolate:
+            tool.derived.function.__holdfast_tool__ = tool.derived  # type: ignore[attr-defined]  # for the child
         names = (tool.contract.name, *tool.contract.aliases)
         for name in names:
             if name in self._by_any_name:

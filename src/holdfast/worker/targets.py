@@ -4,6 +4,8 @@
     path/file.py           the only server at the top level of that file
     path/file.py:object    that one
 
+    search                 a server of this package, by its name
+
 The object may be a server or a function without parameters that returns one. The file is imported, never run as
 a program, so what stands under `if __name__ == "__main__":` stays asleep. Every way in which this can fail is one
 sentence with a remedy; the traceback of the author's code stays attached as the cause.
@@ -26,6 +28,8 @@ from holdfast.worker.server import Server
 
 __all__ = ["load_target"]
 
+# Named, not imported: a server is loaded when somebody asks for it.
+_OWN_SERVERS = {"search": "holdfast.search.tools:server"}
 _FORMS = "write module:object, path/file.py or path/file.py:object"
 _ALIEN = "for a program that is not Python, write `-- COMMAND ARGS...` instead"
 
@@ -45,7 +49,8 @@ class _Target(NamedTuple):
 
 def load_target(text: str) -> Server:
     """The server that `text` names, whose surface holds together; raises TargetError."""
-    target = _parse(text)
+    own = _OWN_SERVERS.get(text) if not Path(text).is_file() else None
+    target = _parse(own or text)
     server = _named_server(target)
     _run_author_code(target, lambda: server.surface)  # what no single tool can know is checked here
     return server

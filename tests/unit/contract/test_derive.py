@@ -324,3 +324,36 @@ def test_the_same_functions_give_the_same_bytes_under_every_hash_seed() -> None:
     ]
     assert outputs[0] == outputs[1] == outputs[2]
     assert b'"records"' in outputs[0]
+
+
+OWN_SCHEMA = {
+    "type": "object",
+    "properties": {"async": {"type": "boolean", "description": "A word that no parameter can be called."}},
+    "additionalProperties": False,
+}
+
+
+def whole(arguments: dict[str, Any]) -> Money:
+    """Take the arguments as they come."""
+    return Money(len(arguments))
+
+
+def test_a_schema_of_the_author_is_published_and_the_arguments_come_whole() -> None:
+    derived = derive_tool(whole, input_schema=OWN_SCHEMA)
+    assert derived.contract.input_schema == OWN_SCHEMA
+    assert derived.bind({"async": True}) == {"arguments": {"async": True}}
+
+
+def test_a_schema_of_the_author_must_be_closed() -> None:
+    with pytest.raises(ContractError, match="open"):
+        derive_tool(whole, input_schema={"type": "object"})
+
+
+def test_a_schema_of_the_author_goes_with_one_parameter() -> None:
+    with pytest.raises(ContractError, match="2 parameters"):
+        derive_tool(pair, input_schema=OWN_SCHEMA)
+
+
+def pair(one: str, other: str) -> Money:
+    """Take two."""
+    return Money(len(one + other))

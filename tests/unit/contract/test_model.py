@@ -176,7 +176,7 @@ def test_a_tool_may_end_with_what_it_declares_or_say_that_its_arguments_are_wron
     assert contract(errors=(own,)).allowed_codes == {"OUT_OF_STOCK", "INVALID_REQUEST", "INVALID_INPUT"}
 
 
-@pytest.mark.parametrize("code", ["QUEUE_OVERLOADED", "TOOL_TIMEOUT", "RESULT_TOO_LARGE"])
+@pytest.mark.parametrize("code", ["TOOL_TIMEOUT", "RESULT_TOO_LARGE"])
 @pytest.mark.parametrize("words", [False, True])
 def test_a_code_that_tells_what_the_runtime_did_is_not_a_tools_to_declare(code: str, words: bool) -> None:
     declared = ErrorSpec(code, "Too slow.", "Wait.") if words else code

@@ -1,6 +1,7 @@
 """JSON text to values and back, and everything that must be refused on the way."""
 
 import json
+import struct
 import time
 from typing import Any
 
@@ -9,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import WireError
-from holdfast.wire.codec import decode, encode
+from holdfast.wire.codec import decode, encode, is_surely_finite, refuse_unsayable
 from holdfast.wire.envelope import INVALID_REQUEST, PARSE_ERROR
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
@@ -212,3 +213,29 @@ def test_integers_beyond_64_bits_are_written_exactly() -> None:
     assert encode({"n": [2**200, -(2**63) - 1], "ü": "\n"}) == (
         f'{{"n":[{2**200},{-(2**63) - 1}],"ü":"\\n"}}'.encode()
     )
+
+
+ANY_NUMBERS = st.recursive(
+    st.none() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(TEXT, inner),
+    max_leaves=20,
+)
+
+
+@settings(deadline=None)
+@given(ANY_NUMBERS)
+def test_what_looks_finite_at_a_glance_is_finite(value: Any) -> None:
+    if is_surely_finite(value):
+        refuse_unsayable(value)
+
+
+@pytest.mark.parametrize(
+    "bits", [0x7FF0000000000000, 0xFFF0000000000000, 0x7FF0000000000001, 0x7FF8000000000000, 0xFFFFFFFFFFFFFFFF]
+)
+def test_every_bit_pattern_of_infinity_and_nan_is_noticed(bits: int) -> None:
+    number = struct.unpack("<d", struct.pack("<Q", bits))[0]
+    assert not is_surely_finite({"text": "x" * 200, "deep": [[number]]})
+
+
+def test_an_ordinary_answer_is_known_to_be_finite_at_a_glance() -> None:
+    assert is_surely_finite({"score": 34.8716, "annScore": None, "line": 120, "text": "def größe(𝛼): …"})
