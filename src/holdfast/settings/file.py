@@ -14,6 +14,7 @@ from typing import Any
 from holdfast.errors import UsageError
 from holdfast.settings.knobs import SETTINGS, Setting
 from holdfast.settings.places import Place
+from holdfast.settings.toml import TomlRefused, parse_toml
 from holdfast.settings.tools import ToolRule, read_rule
 
 __all__ = ["ConfigFile", "Table", "find_file", "read_file"]
@@ -106,15 +107,10 @@ def _text(path: Path, only_with: str = "") -> str:
 
 
 def _document(path: Path, text: str) -> dict[str, Any]:
-    import tomllib
-
     try:
-        return tomllib.loads(text)
-    except RecursionError as error:
-        raise UsageError(f"{path} is nested too deeply", remedy="use tables, not towers") from error
-    except ValueError as error:  # its own kind, and the one for numbers of thousands of digits
-        reason = " ".join(str(error).split())[:200]
-        raise UsageError(f"{path} is not valid TOML: {reason}", remedy="correct that line") from error
+        return parse_toml(text)
+    except TomlRefused as refusal:
+        raise UsageError(f"{path} {refusal.reason}", remedy=refusal.remedy) from refusal
 
 
 def _project_table(path: Path, text: str) -> dict[str, Any] | None:
@@ -127,6 +123,8 @@ def _project_table(path: Path, text: str) -> dict[str, Any] | None:
 
 def _checked(path: Path, document: dict[str, Any]) -> ConfigFile:
     place = Place(path, ("tool", "holdfast") if path.name == PROJECT_FILE else ())
+    # What is said about searching this project is not about servers; the search reads and checks it by itself.
+    _table(document.pop("search", {}), "search", place)
     servers = _table(document.pop("servers", {}), "servers", place)
     tables = {
         name: _read_table(_table(table, name, place.inner("servers")), place.inner("servers", name))
@@ -159,10 +157,11 @@ def _knob_value(key: str, value: Any, place: Place) -> Any:
     if key in _MISPLACED:
         raise place.error(f"{key} has no meaning here", _MISPLACED[key])
     if setting is None:
-        raise place.unknown_key(key, (*_KNOBS, "tools", "servers"), _EVERY_KEY)
+        raise place.unknown_key(key, (*_KNOBS, "tools", "servers", "search"), _EVERY_KEY)
     if not setting.in_file:
-        remedy = f"remove it; set {setting.env} or give {setting.flag}"
-        raise place.error(f"{key} cannot be set in a file: a project must not choose where we write", remedy)
+        remedy = f"remove it; set {setting.env}" + (f" or give {setting.flag}" if setting.flag else "")
+        reason = "it comes with a project, which must not choose that"
+        raise place.error(f"{key} cannot be set in a file: {reason}", remedy)
     try:
         read = setting.parse.from_file(value)
     except ValueError as error:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["DIRECTORY", "POSITIVE_SECONDS", "SECONDS", "SWITCH", "Kind", "choice", "integer"]
+__all__ = ["DIRECTORY", "FILE", "POSITIVE_SECONDS", "SECONDS", "SWITCH", "TEXT", "WORDS", "Kind", "choice",
+           "integer"]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,16 @@ def _switch(text: str) -> bool:
     return word in {"1", "on", "true", "yes"}
 
 
+def _text(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError(text)
+    return text.strip()
+
+
+def _words(text: str) -> str:
+    return ",".join(word.strip() for word in _text(text).split(",") if word.strip())
+
+
 def _directory(text: str) -> Path:
     if not text or "\0" in text:
         raise ValueError(text)
@@ -100,3 +111,6 @@ SECONDS = Kind(_seconds, "a number of seconds, 0 or more", (int, float), "SECOND
 POSITIVE_SECONDS = Kind(_positive_seconds, "a number of seconds, more than 0", (int, float), "SECONDS")
 SWITCH = Kind(_switch, "on or off", (bool,), expected_in_file="true or false")
 DIRECTORY = Kind(_directory, "a directory", (str,), "DIR")
+FILE = Kind(_directory, "a file", (str,), "FILE")
+TEXT = Kind(_text, "one line of text", (str,), "TEXT")
+WORDS = Kind(_words, "words with commas between them", (str,), "A,B")

@@ -10,7 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.errors import UsageError
-from holdfast.settings.kinds import DIRECTORY, POSITIVE_SECONDS, SECONDS, SWITCH, Kind, choice, integer
+from holdfast.settings.kinds import (
+    DIRECTORY,
+    FILE,
+    POSITIVE_SECONDS,
+    SECONDS,
+    SWITCH,
+    TEXT,
+    WORDS,
+    Kind,
+    choice,
+    integer,
+)
 
 __all__ = ["SETTINGS", "Setting", "Settings", "default_cache_dir", "default_state_dir"]
 
@@ -22,7 +33,7 @@ WEEK = 7 * 24 * 3600.0
 class Setting:
     """One knob. `parse` turns text into the value and raises ValueError with the reason it cannot.
 
-    One that is not `in_file` comes from the environment or a flag alone.
+    One that is not `in_file` comes from the environment or a flag alone; one that is `secret` is never shown.
     """
 
     name: str
@@ -31,6 +42,7 @@ class Setting:
     help: str
     flag: str | None = None
     in_file: bool = True
+    secret: bool = False
 
     @property
     def env(self) -> str:
@@ -45,6 +57,7 @@ class Setting:
             return self.parse(raw)
         except ValueError as error:
             shown = repr(raw) if isinstance(raw, str) else "too long"  # a number beyond thousands of digits
+            shown = "something else" if self.secret else shown
             raise UsageError(f"{source} is {shown}: {error}", remedy=f"correct {source}") from error
 
 
@@ -60,8 +73,11 @@ def default_cache_dir() -> Path:
     return Path(base) / "holdfast"
 
 
-def _knob(default: Any, parse: Kind, text: str, flag: str | None = None, *, in_file: bool = True) -> Any:
-    return field(default=default, metadata={"parse": parse, "help": text, "flag": flag, "in_file": in_file})
+def _knob(
+    default: Any, parse: Kind, text: str, flag: str | None = None, *, in_file: bool = True, secret: bool = False
+) -> Any:
+    metadata = {"parse": parse, "help": text, "flag": flag, "in_file": in_file, "secret": secret}
+    return field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +208,53 @@ class Settings:
     restart_delay_max: float = _knob(5.0, SECONDS, "Longest pause before a restart, in seconds.")
     restart_slow: float = _knob(30.0, SECONDS, "Seconds between restarts once the budget is used up.")
     restart_reset: float = _knob(30.0, SECONDS, "Seconds of uptime after which earlier losses are forgotten.")
+
+    # HTTP beside stdio. A file comes with a project, which must not choose who can reach this machine.
+    http: str = _knob(
+        "",
+        TEXT,
+        "Answer HTTP on this address too, HOST:PORT; port 0 takes any that is free. Default: no HTTP.",
+        "--http",
+        in_file=False,
+    )
+    http_token: str = _knob(
+        "",
+        TEXT,
+        "What HTTP clients must send as `Authorization: Bearer TOKEN`; needed where others can reach the address.",
+        in_file=False,
+        secret=True,
+    )
+    http_token_file: Path | None = _knob(None, FILE, "A file with that token.", "--http-token-file", in_file=False)
+    http_hosts: str = _knob(
+        "",
+        WORDS,
+        "Names in the Host header that are answered, besides loopback names and the address itself.",
+        "--http-hosts",
+        in_file=False,
+    )
+    http_origins: str = _knob(
+        "", WORDS, "Origins of web pages that may ask (CORS).", "--http-origins", in_file=False
+    )
+    http_paths: bool = _knob(
+        False,  # noqa: FBT003
+        SWITCH,
+        "Show absolute paths in HTTP answers.",
+        "--http-paths",
+        in_file=False,
+    )
+    http_timeout: float = _knob(
+        120.0, POSITIVE_SECONDS, "Seconds that an HTTP request may take.", "--http-timeout", in_file=False
+    )
+    http_concurrency: int = _knob(
+        64,
+        integer(1, 10_000),
+        "HTTP requests that may be worked on at the same time; one more is answered 503.",
+        "--http-concurrency",
+        in_file=False,
+    )
+    http_max_body: int = _knob(
+        1_000_000, integer(1024), "Largest body of an HTTP request, in bytes.", "--http-max-body", in_file=False
+    )
 
     # Messages, the event log, state.
     max_message_bytes: int = _knob(8 * MIB, integer(1024), "Largest message in either direction, in bytes.")

@@ -48,7 +48,7 @@ WRONG = [
     ('state_dir = ""', 'state_dir is "": expected a directory'),
     ('state_dir = "a\\u0000b"', 'state_dir is "a?b": expected a directory'),
     ('state_dir = "~nobody-of-that-name/x"', "expected a directory"),
-    ('cache_dir = "/home"', "cache_dir cannot be set in a file: a project must not choose where we write"),
+    ('cache_dir = "/home"', "cache_dir cannot be set in a file: it comes with a project"),
     ('cache_dir = ""', "cache_dir cannot be set in a file"),
     ('[servers.everything]\ncache_dir = "cache"', "cache_dir cannot be set in a file"),
     ("spair = 1", "unknown key spair; did you mean spare?"),
@@ -289,3 +289,10 @@ def test_a_named_pyproject_must_have_our_table(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[project]")
     with pytest.raises(UsageError, match=r"has no \[tool\.holdfast\]"):
         load_configuration({}, {}, file=tmp_path / "pyproject.toml")
+
+
+def test_a_key_of_a_million_parts_is_refused_at_once(tmp_path: Path) -> None:
+    text = "[tool.holdfast]\n" + "a." * 500_000 + "b = 1"
+
+    for name in ("pyproject.toml", "holdfast.toml"):
+        assert "has a key of more than 100 parts" in refusal(tmp_path, text, name).message
