@@ -9,15 +9,19 @@ WORKERS ?= 2
 # The suite starts many processes; without compiled modules each would compile the same files again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test check contracts format suite coverage bench bench-search chaos chaos-host docs clean
+.PHONY: help setup run tour test check contracts format suite coverage bench bench-search bench-serve chaos \
+  chaos-host soak docs clean
 
 help:
-	@echo "make run       set up, then show the product alive: calls, a crash, a timeout, a cancellation"
+	@echo "make run       set up, index this repository, serve it over MCP and HTTP, show both, until Ctrl-C"
+	@echo "make tour      the promises of the toolkit, kept while you watch: calls, a crash, a timeout"
 	@echo "make test      set up, then everything that CI checks: format, lint, types, imports, the suite"
 	@echo "make check     format, lint, types and import rules only"
 	@echo "make suite     the tests only          make coverage  the tests with branch coverage"
 	@echo "make bench     what a call and the host cost, against the alternatives, in one run"
 	@echo "make bench-search  quality, build and latency of the search, against the alternatives, in one run"
+	@echo "make bench-serve   what a search costs over MCP and HTTP, with 1, 8 and 32 clients"
+	@echo "make soak      half an hour of searches, builds, cancellations and kills against the search server"
 	@echo "make chaos     ten minutes of kills, hangs and rubbish against the host; chaos-host is the same"
 	@echo "make docs      write the reference pages from the tables in the code"
 	@echo "make format    rewrite the sources in the house format"
@@ -37,6 +41,9 @@ $(CLIENTS): $(STAMP) tests/clients/package.json
 	touch $(CLIENTS)
 
 run: setup
+	$(BIN)/holdfast up
+
+tour: setup
 	$(BIN)/python examples/tour.py
 
 test: check suite
@@ -55,6 +62,8 @@ contracts: setup
 	  $(BIN)/holdfast contract spec examples/$$name.py -o examples/specifications/$$name/MCP_TOOL_SPECIFICATION.md --check \
 	    || exit 1; \
 	done
+	$(BIN)/holdfast contract check search --lock contracts/search.lock.json
+	$(BIN)/holdfast contract spec search -o docs/contracts/search/MCP_TOOL_SPECIFICATION.md --check --no-examples
 
 suite: setup $(CLIENTS)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
@@ -78,6 +87,12 @@ bench-search: setup
 	$(BIN)/python -m benchmarks.search_latency
 	$(BIN)/python -m benchmarks.search_quality --competitors
 	$(BIN)/python -m benchmarks.search_fuzz
+
+bench-serve: setup
+	$(BIN)/python -m benchmarks.serve_search
+
+soak: setup
+	$(BIN)/python tests/chaos/search_soak.py --seconds 1800
 
 chaos: chaos-host
 

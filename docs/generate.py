@@ -11,6 +11,7 @@ from pathlib import Path
 
 from holdfast.errors import CODES, RUNTIME_CODES
 from holdfast.present.profile import PROFILES
+from holdfast.search.configuration.keys import JSON, KEYS, REFUSED, TOML, Key, spelled
 from holdfast.search.request_fields import FIELDS, GROUPS, SHORTCUTS, Field
 from holdfast.settings import SETTINGS
 from holdfast.vocabulary.events import EVENTS
@@ -219,12 +220,70 @@ def _bounded(field: Field) -> str:
     )
 
 
+CONFIGURATION_FORMAT = """# Configuration of a searched repository
+
+Two files at the root of a repository say how it is indexed and searched: `.pairofcleats.json` (JSON; comments and
+trailing commas are fine) and `holdfast.toml`, there in the table `[search]`. In its place,
+`[tool.holdfast.search]` of a `pyproject.toml` counts. Where both say something, `holdfast.toml` wins, key by key.
+What a call or a command line says wins over all of them. A key that is not listed here, or a value that cannot be,
+is refused with everything that is wrong: `INVALID_REQUEST`. No file may be larger than 256 KiB. `config_status`
+tells every value and where it comes from.
+
+"""
+
+KINDS = {
+    "patterns": "list of patterns",
+    "timeouts": "milliseconds by the name of a tool, each {low} to {high}",
+    "sources": "`source` and `sha256` by a name",
+}
+
+
+def search_configuration() -> str:
+    """Every key of the configuration of a repository, and those that are refused."""
+    rows = (
+        (
+            f"`{key.path}`",
+            f"`{'.'.join(spelled(key.path, TOML))}`",
+            _allowed(key),
+            "" if key.default is None or key.kind not in {"integer", "choice"} else f"`{key.default}`",
+            key.help,
+        )
+        for key in KEYS
+    )
+    refused = ((f"`{'.'.join(spelled(row.path, JSON))}`", row.reason, row.hint) for row in REFUSED)
+    return (
+        HEADER.format(source="src/holdfast/search/configuration/keys.py")
+        + CONFIGURATION_FORMAT
+        + table(("in JSON", "in TOML, below `[search]`", "value", "default", "meaning"), rows)
+        + "\nThe next update or search follows another `indexing` and decides about every file anew; files that "
+        "stay in the index are not parsed again.\n\n## Refused\n\nThe files come with the project. One that was "
+        "only cloned may tune, and never harm.\n\n" + table(("key", "why", "what to do"), refused)
+    )
+
+
+def _allowed(key: Key) -> str:
+    if key.choices:
+        return ", ".join(f"`{choice}`" for choice in key.choices)
+    return KINDS.get(key.kind, "{low} to {high}").format(low=key.minimum, high=key.maximum)
+
+
+def search_tools() -> str:
+    """Every tool of the search server as it is published, and the version of all of them together."""
+    from holdfast.search.tools import server
+
+    tools = sorted(server.tool_definitions(), key=lambda tool: str(tool["name"]))
+    snapshot = {"schemaVersion": server.surface.surface_version, "tools": tools}
+    return json.dumps(snapshot, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
 PAGES: dict[str, Callable[[], str]] = {
+    "contracts/mcp-tools.schema.json": search_tools,
     "contracts/mcp-error-codes.md": error_codes,
     "reference/settings.md": settings,
     "reference/events.md": events,
     "reference/profiles.md": profiles,
     "reference/search-arguments.md": search_arguments,
+    "reference/search-configuration.md": search_configuration,
 }
 
 

@@ -168,10 +168,10 @@ def test_help_and_refusals_load_neither_the_engine_nor_other_heavy_libraries(env
     [
         ([], "QUERY is missing"),
         ([" "], "QUERY: must not be blank"),
-        (["x", "-n", "abc"], "'abc' is not a valid integer"),
+        (["x", "-n", "abc"], "--top: must be an integer, not a string"),
         (["x", "-n", "1001"], "--top: must be 1000 or less"),
         (["x", "--context", "-1"], "--context: must be 0 or more"),
-        (["x", "--mode", "none"], "'none' is not one of"),
+        (["x", "--mode", "none"], "--mode: must be one of code, prose,"),
         (["x", "--path", ""], "--path: must not be blank"),
         (["x", "--calls", " "], "--calls: must not be blank"),
         (["x", "--modified-since", "nan"], "--modified-since: must be 0 or more"),
@@ -258,6 +258,61 @@ def test_what_changed_since_is_found_by_the_next_search_unless_told_not_to_look(
 
     assert cli("search", "zebra", "--no-build", cwd=repository).returncode == 1
     assert cli("search", "zebra", cwd=repository).returncode == 0
+
+
+def test_the_defaults_of_the_repository_count_where_no_flag_says_otherwise(cli: Cli, repository: Path) -> None:
+    (repository / ".pairofcleats.json").write_text('{"search": {"top": 1, "mode": "prose"}}')
+    configured, asked = (
+        json.loads(cli("search", "--json", "retry", *flags, cwd=repository).stdout)
+        for flags in ([], ["-n", "3", "--mode", "code"])
+    )
+
+    assert (configured["code"], len(configured["prose"])) == ([], 1)
+    assert (len(asked["code"]) > 1, asked["prose"]) == (True, [])
+
+
+def test_the_backend_of_the_repository_counts_where_no_flag_says_otherwise(cli: Cli, repository: Path) -> None:
+    (repository / "holdfast.toml").write_text('[search]\nbackend = "sqlite-fts"\n')
+    configured = cli("search", "retry", cwd=repository)
+    asked = cli("search", "--backend", "tantivy", "retry", cwd=repository)
+
+    assert configured.returncode == 2  # there is no such file of this repository yet
+    assert "sqlite-fts" in configured.stderr
+    assert asked.returncode == 0
+
+
+@pytest.mark.parametrize("flags", [[], ["--no-build"]])
+def test_a_broken_configuration_is_told_as_what_it_is_before_anything_is_built(
+    cli: Cli, repository: Path, flags: list[str]
+) -> None:
+    (repository / "holdfast.toml").write_text("[search]\ntop = 0\nindexing.ignore = 5\n")
+    done = cli("search", *flags, "retry", cwd=repository)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    first, remedy = done.stderr.splitlines()
+    assert first == (
+        "holdfast: holdfast.toml: /search/top: must be 1 or more; "
+        "holdfast.toml: /search/indexing/ignore: must be a list, not an integer"
+    )
+    assert remedy.startswith("  try: correct ")
+    assert not (repository.parent / "cache").exists()
+
+
+def test_a_configured_search_loads_neither_pydantic_nor_the_building_side(
+    cli: Cli, repository: Path, environment: dict[str, str]
+) -> None:
+    (repository / ".pairofcleats.json").write_text('{"indexing": {"ignore": ["x"]}}')
+    cli("search", "retry", cwd=repository)
+    heavy = "asyncio", "pydantic", "tree_sitter", "holdfast.search.build", "holdfast.search.discover.walk"
+    script = (
+        "import sys; from holdfast.cli.app import main; main(['search', 'retry']);"
+        f"print(set(sys.modules) & set({heavy}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env=environment, cwd=repository, check=True
+    )
+
+    assert done.stdout.splitlines()[-1] == "set()"
 
 
 def test_without_an_index_and_without_a_build_there_is_a_remedy(cli: Cli, repository: Path) -> None:

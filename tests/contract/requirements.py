@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 FOUNDATION = "foundation"
 HOST = "host"
-SEARCH = "search server (pending)"
+SEARCH = "search server"
 TOOLCHAIN = "contract toolchain"
 TELEMETRY = "telemetry aggregates (pending)"
 ROLLOUT = "release rollout (pending)"
@@ -205,6 +205,43 @@ _TOOLING = {
     "S1-6.10.2-per-tool": _tooling(
         "6.10.2", "The long-running tools of the search server have their own.", SEARCH
     ),
+    "S1-7.1-envelope": _tooling("7.1", "Every JSON answer over HTTP is an envelope with ok and _meta.", SEARCH),
+    "S1-7.1-errors": _tooling("7.1", "Every error over HTTP is an envelope with ok false and error.", SEARCH),
+    "S1-7.1-json-bodies": _tooling("7.1", "The body of a POST is JSON, and says so in its content type.", SEARCH),
+    "S1-7.1-other-bodies": _tooling("7.1", "Any other content type is 415 INVALID_REQUEST.", SEARCH),
+    "S1-7.2.1-health": _tooling("7.2.1", "GET /health tells the uptime.", SEARCH),
+    "S1-7.2.2-status": _tooling("7.2.2", "GET /status tells repo and status.", SEARCH),
+    "S1-7.2.3-envelopes": _tooling("7.2.3", "Every event of /status/stream carries an envelope.", SEARCH),
+    "S1-7.2.3-events": _tooling("7.2.3", "/status/stream sends start, result or error, and done.", SEARCH),
+    "S1-7.2.3-done": _tooling("7.2.3", "done carries no error, also after one.", SEARCH),
+    "S1-7.2.4-search": _tooling("7.2.4", "POST /search tells repo and search, the payload of the tool.", SEARCH),
+    "S1-7.2.5-envelopes": _tooling("7.2.5", "Every event of /search/stream carries an envelope.", SEARCH),
+    "S1-7.2.5-events": _tooling(
+        "7.2.5", "/search/stream sends start, progress, result or error, and done.", SEARCH
+    ),
+    "S1-7.3-invalid": _tooling("7.3", "What is no JSON, or not by the schema, is 400 INVALID_REQUEST.", SEARCH),
+    "S1-7.3-forbidden": _tooling("7.3", "A repository that is not served is 403 FORBIDDEN.", SEARCH),
+    "S1-7.3-too-large": _tooling("7.3", "A body that is too large is 413 INVALID_REQUEST.", SEARCH),
+    "S1-7.3-media-type": _tooling("7.3", "Another media type is 415 INVALID_REQUEST.", SEARCH),
+    "S1-7.3-no-index": _tooling("7.3", "A repository without an index is 409 NO_INDEX.", SEARCH),
+    "S1-7.3-internal": _tooling("7.3", "What nobody expected is 500 INTERNAL.", SEARCH),
+    "S1-8-parity": _tooling(
+        "8", "A search has the same payload over MCP, over HTTP and on the command line, errors included.", SEARCH
+    ),
+    "S1-9-mapping": _tooling("9", "Every argument of a search is a flag of the command line too.", SEARCH),
+    "S1-9-none-ignored": _tooling("9", "Every argument changes the answer or is refused.", SEARCH),
+    "S1-9.1-query": _tooling("9.1", "query is required.", SEARCH),
+    "S1-9.1-repo-path": _tooling("9.1", "repoPath is optional; the server has a default.", SEARCH),
+    "S1-9.1-mode": _tooling("9.1", "mode is one of code, prose, extracted-prose, records, all, both.", SEARCH),
+    "S1-9.1-output": _tooling("9.1", "output is compact, full or json.", SEARCH),
+    "S1-9.1-ann": _tooling("9.1", "ann is true, false, or null for the default.", SEARCH),
+    "S1-9.1-top": _tooling("9.1", "top below 1 means 1.", SEARCH),
+    "S1-9.1-context": _tooling("9.1", "context gives lines around a hit.", SEARCH),
+    "S1-9.1-lists": _tooling("9.1", "path, file and ext take one text or a list.", SEARCH),
+    "S1-9.1-meta": _tooling("9.1", "meta takes an object, a list or a text.", SEARCH),
+    "S1-9.1-meta-json": _tooling("9.1", "metaJson takes an object or a text of JSON.", SEARCH),
+    "S1-10-snapshot": _tooling("10", "The committed snapshot of the tools is what the server says.", SEARCH),
+    "S1-10-validation": _tooling("10", "Every tool validates its arguments against its schema.", SEARCH),
 }
 
 _SPINE = {

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from holdfast.search.library import (
     ensure_index,
     index_path,
     open_index,
+    watch_index,
 )
 from holdfast.search.repository import Repository
 from holdfast.search.request import SearchRequest
@@ -258,7 +260,7 @@ def test_an_open_index_sees_a_commit_that_changed_no_file(repository: Repository
 def test_a_remembered_answer_still_tells_how_fresh_the_index_is(
     repository: Repository, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.search.library._FRESHNESS_SECONDS", -1.0)
+    monkeypatch.setattr("holdfast.search.opened._FRESHNESS_SECONDS", -1.0)
     build_index(repository, cache)
     with open_index(repository, cache) as index:
         first = index.search(SearchRequest(query="budget"))
@@ -288,3 +290,121 @@ def test_a_long_signature_is_searched_to_its_end(repository: Repository, cache: 
     (repository.root / "src/long.py").write_text(f"def long({parameters}):\n    return 1\n")
     build_index(repository, cache)
     assert found(repository, cache, "*", signature="parameter_number_39") == {"src/long.py"}
+
+
+# --- the configuration of the repository ------------------------------------------------------------------------
+
+
+def configure(repository: Repository, text: str) -> None:
+    """Write a configuration that git ignores and that no time of a file or directory gives away."""
+    root = repository.root
+    times = root.stat()
+    (root / ".git/info").mkdir(exist_ok=True)
+    (root / ".git/info/exclude").write_text(".pairofcleats.json\n")
+    (root / ".pairofcleats.json").write_text(text)
+    os.utime(root, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def skipped(repository: Repository, cache: Path) -> dict[str, str]:
+    with open_index(repository, cache) as index:
+        return {one["path"]: one["reason"] for one in index.status()["skippedFiles"]}
+
+
+IGNORE_BUDGET = '{"indexing": {"ignore": ["/src/budget.py", "tools/"]}}'
+TINY = '{"indexing": {"maxFileBytes": {"code": 40}}}'
+
+
+def test_a_build_leaves_out_what_the_configuration_says(repository: Repository, cache: Path) -> None:
+    configure(repository, IGNORE_BUDGET)
+    report = build_index(repository, cache)
+    assert report["skipped"]["configured"] == 2
+    assert skipped(repository, cache) == {
+        ".pairofcleats.json": "ignored",
+        "src/budget.py": "configured",
+        "tools/": "configured",
+    }
+    assert "src/budget.py" not in found(repository, cache, "*")
+
+
+@pytest.mark.parametrize("text", [IGNORE_BUDGET, TINY])
+def test_an_update_follows_a_changed_configuration_and_parses_nothing_again(
+    repository: Repository, cache: Path, text: str
+) -> None:
+    configure(repository, "{}")
+    before = build_index(repository, cache)
+    configure(repository, text)
+    without = build_index(repository, cache)
+    assert without["removed"] > 0
+    assert (without["action"], without["added"], without["changed"]) == ("updated", 0, 0)
+    assert "src/budget.py" not in found(repository, cache, "*")
+    configure(repository, "{}")
+    again = build_index(repository, cache)
+    assert (again["added"], again["changed"], again["removed"]) == (without["removed"], 0, 0)
+    assert (again["files"], again["chunks"]) == (before["files"], before["chunks"])
+
+
+def test_a_changed_configuration_makes_an_index_stale_even_where_git_ignores_it(
+    repository: Repository, cache: Path
+) -> None:
+    configure(repository, "{}")
+    build_index(repository, cache)
+    for text, stale in ((TINY, True), ('{"search": {"top": 7}}', False)):
+        configure(repository, text)
+        with open_index(repository, cache) as index:
+            assert index.is_stale() is stale
+    configure(repository, IGNORE_BUDGET)
+    with ensure_index(repository, cache) as index:
+        assert index.status()["skipped"]["configured"] == 2
+        assert not index.is_stale()
+
+
+def test_a_configuration_that_changes_no_file_is_noted_once(repository: Repository, cache: Path) -> None:
+    build_index(repository, cache)
+    configure(repository, '{"indexing": {"ignore": ["nothing-of-this-name"]}}')
+    report = build_index(repository, cache)
+    assert (report["action"], report["generation"]) == ("unchanged", 1)
+    with open_index(repository, cache) as index:
+        assert not index.is_stale()
+
+
+def test_a_broken_configuration_is_told_and_the_old_index_stays(repository: Repository, cache: Path) -> None:
+    build_index(repository, cache)
+    (repository.root / "src/late.py").write_text("def latecomer():\n    return 1\n")
+    configure(repository, '{"indexing": {"ignore": 5}}')
+    before = state_of(cache)
+    for attempt in (lambda: build_index(repository, cache), lambda: build_index(repository, cache, full=True),
+                    lambda: ensure_index(repository, cache)):  # fmt: skip
+        with pytest.raises(ToolError, match="must be a list") as caught:
+            attempt()
+        assert caught.value.code == "INVALID_REQUEST"
+    assert state_of(cache) == before
+    assert found(repository, cache, "RetryBudget")
+
+
+def test_a_watch_follows_a_changed_configuration_and_outlives_a_broken_one(
+    repository: Repository, cache: Path
+) -> None:
+    configure(repository, "{}")
+    reports: list[dict[str, Any]] = []
+    notes: list[str] = []
+    steps = iter([TINY, "{", IGNORE_BUDGET])
+
+    def report(done: dict[str, Any]) -> None:
+        reports.append(done)
+        if (text := next(steps, None)) is not None:
+            configure(repository, text)
+
+    def progress(stage: str, _done: int, _total: int | None, detail: str) -> None:
+        if stage == "note":
+            notes.append(detail)
+            report({"action": "refused", "skipped": {}})
+
+    deadline = time.monotonic() + 40
+    watch_index(
+        repository, cache, on_report=report, progress=progress,
+        stop=lambda: len(reports) == 4 or time.monotonic() > deadline,
+    )  # fmt: skip
+    assert [done["action"] for done in reports] == ["built", "updated", "refused", "updated"]
+    assert "oversized" in reports[1]["skipped"]
+    assert notes[0].startswith("not brought up to date: .pairofcleats.json: is not valid JSON: line 1, column 2: ")
+    assert "configured" in reports[3]["skipped"]

@@ -26,6 +26,7 @@ COMMANDS = {
     "tools": "List the tools of a server, with their arguments.",
     "call": "Call one tool and print its result.",
     "contract": "Write down what a server promises, and notice when it changes.",
+    "up": "Index this repository, serve it over MCP and HTTP, and show that both answer.",
     "search": "Find code, prose and records by words and by what the code means.",
     "index": "Build and look after the index of a repository.",
     "ps": "List the running hosts.",

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,8 +103,14 @@ def _word(value: Any) -> str:
 
 def _values(configuration: "Configuration") -> dict[str, tuple[Any, str]]:
     """Every knob: its value and its origin, in the order of declaration."""
-    names = [knob.name for knob in fields(configuration.settings)]
-    return {name: (getattr(configuration.settings, name), configuration.origins[name]) for name in names}
+    from holdfast.settings import SETTINGS
+
+    values = {setting.name: getattr(configuration.settings, setting.name) for setting in SETTINGS}
+    hidden = {setting.name for setting in SETTINGS if setting.secret and values[setting.name]}
+    return {
+        name: ("(hidden)" if name in hidden else value, configuration.origins[name])
+        for name, value in values.items()
+    }
 
 
 def _rules(configuration: "Configuration") -> dict[str, list[tuple[str, Any, str]]]:

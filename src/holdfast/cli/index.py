@@ -177,6 +177,31 @@ def gc(repo: str | None, dry_run: bool, as_json: bool, **options: Any) -> int:
     return _print(report, as_json, lambda: describe_garbage(report))
 
 
+@command.command(name="export")
+@click.argument("directory", metavar="DIR")
+@_JSON
+@repository_options
+def export(directory: str, repo: str | None, as_json: bool, **options: Any) -> int:
+    """Write the index into a directory that can be carried to another machine.
+
+    There, the tool build_index takes it up (useArtifacts) and brings it up to date, instead of building it. DIR is
+    new, empty, or holds an earlier export; in the repository, ci-artifacts is looked for by default.
+
+    \b
+    Example:
+      holdfast index export ci-artifacts
+    """
+    from pathlib import Path
+
+    from holdfast.cli.index_text import size_of
+    from holdfast.search.exported import export_index
+
+    repository, cache = _located(repo, options)
+    with told_plainly(cache):
+        report = export_index(repository, cache, Path(directory))
+    return _print(report, as_json, lambda: [f"exported to {directory}: {size_of(report['bytes'])}"])
+
+
 @command.command(name="path")
 @_JSON
 @repository_options

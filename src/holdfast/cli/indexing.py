@@ -109,6 +109,10 @@ def told_plainly(cache: "Path | None" = None, *, pointing: bool = False) -> Iter
             raise KeyboardInterrupt from error
         if pointing:
             _point(error.details)
+        from holdfast.search.configuration import is_refused
+
+        if is_refused(error):
+            raise UsageError(_words_about_files(error), remedy="correct the file; no key is needed") from error
         remedy = "holdfast search --help" if "violations" in error.details else error.hint or ""
         raise UsageError(_words(error), remedy=remedy) from error
     except BaseException as error:
@@ -139,6 +143,14 @@ def _words(error: ToolError) -> str:
         flag = field.flags[-1 if field.name == "top" else 0] if field and field.flags else name.upper()
         told.append(f"{flag}: {item['message']}" if name else str(item["message"]))
     return "; ".join(told) or error.message
+
+
+def _words_about_files(error: ToolError) -> str:
+    """What is wrong with the configuration of a repository: its violations are of files, and not of flags."""
+    return "; ".join(
+        ": ".join(filter(None, (item["params"]["file"], item["instancePath"], item["message"])))
+        for item in error.details["violations"]
+    )
 
 
 def say(text: str) -> None:

@@ -3,6 +3,7 @@
 The options come from the table of arguments, so that a command can ask exactly what a program can.
 """
 
+import contextlib
 import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from holdfast.cli.indexing import (
     told_plainly,
 )
 from holdfast.cli.options import setting_options
-from holdfast.errors import UsageError
+from holdfast.errors import ToolError, UsageError
 from holdfast.search.request_fields import FIELDS, GROUPS, OUTPUT, WHERE, Field, split_list
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 FORMATS = ("text", "vimgrep", "json")
-_VALUES: dict[str, Any] = {"integer": click.INT, "number": click.FLOAT}
 _EXAMPLE = 'holdfast search -- "-draft retry"'
 
 
@@ -61,6 +61,13 @@ class _SearchCommand(click.Command):
 _GROUP_OF = {field.attribute: field.group for field in FIELDS} | {"cache_dir": WHERE, "no_build": WHERE}
 
 
+class _Choice(click.Choice[str]):
+    """One of some words. Whatever else is written is passed on, to be refused with all that is wrong."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ARG002
+        return value
+
+
 def _options() -> Iterator[click.Parameter]:
     """An option per argument; `output` is chosen by the form of what is printed."""
     yield click.Argument(["words"], nargs=-1, metavar="QUERY...")
@@ -72,7 +79,7 @@ def _options() -> Iterator[click.Parameter]:
 def _option(field: Field) -> click.Option:
     if field.kind == "flag":
         return click.Option(["/".join(field.flags), field.attribute], default=None, help=field.help)
-    kind = click.Choice(field.choices) if field.choices else _VALUES.get(field.kind, click.STRING)
+    kind = _Choice(field.choices) if field.choices else click.STRING
     notes = "" if field.default is None else f" [default: {field.default}]"
     return click.Option(
         [*field.flags, field.attribute],
@@ -102,7 +109,8 @@ def command(words: tuple[str, ...], form: str | None, as_json: bool, compact: bo
     repository builds its index; later ones bring it up to date first. All conditions must hold at once. A list is
     written a,b or by giving the option again.
 
-    The exit code is 0 when something was found, 1 when nothing was, 2 for an error.
+    The exit code is 0 when something was found, 1 when nothing was, 2 for an error. With --json an error is
+    printed as JSON as well: its code, its message, and everything that is wrong.
 
     \b
     Examples:
@@ -111,14 +119,17 @@ def command(words: tuple[str, ...], form: str | None, as_json: bool, compact: bo
       holdfast search --json --compact timeout | jq -r '.code[].file'
       vim -q <(holdfast search --format vimgrep deadline)
     """
+    from holdfast.search.configuration import load_configuration
     from holdfast.search.request import SearchRequest
 
     form = _form(form, as_json=as_json)
-    with told_plainly():
+    with told_plainly(), _told_as_json(form):
         output = "full" if form == "json" and not compact else "compact"
-        request = SearchRequest.from_arguments({**_arguments(words, options), "output": output})
-        repository, cache = locate(request.repo_path, options)
-    with told_plainly(cache, pointing=form != "json"):
+        arguments = {**_arguments(words, options), "output": output}
+        asked = SearchRequest.from_arguments(arguments)  # what is wrong with the question is told first
+        repository, cache = locate(asked.repo_path, options)
+        request = SearchRequest.from_arguments(load_configuration(repository).search.completed(arguments))
+    with told_plainly(cache, pointing=form != "json"), _told_as_json(form):
         index = _open(repository, cache, options, form)
         if index is None:
             return INTERRUPTED
@@ -131,6 +142,22 @@ def command(words: tuple[str, ...], form: str | None, as_json: bool, compact: bo
         for line in remarks(payload, request.top):
             say(line)
     return 0 if count_hits(payload) else 1
+
+
+@contextlib.contextmanager
+def _told_as_json(form: str) -> Iterator[None]:
+    """Where JSON is asked for, print a refusal as the error that any other surface answers; a program reads it."""
+    try:
+        yield
+    except ToolError as error:
+        if form == "json" and error.code != "CANCELLED":
+            from holdfast.present.dialects import Dialect, failure
+            from holdfast.vocabulary.faults import fault
+            from holdfast.wire.codec import encode
+
+            told = fault(error.code, error.message, details=error.details, hint=error.hint)
+            sys.stdout.write(encode(failure(Dialect.POC, told)).decode() + "\n")
+        raise
 
 
 def _form(form: str | None, *, as_json: bool) -> str:
@@ -160,7 +187,15 @@ def _value(field: Field, values: tuple[Any, ...]) -> Any:
     if len(values) > 1:
         remedy = f"give it once; the query takes more: '{field.flags[0][2:]}:ONE {field.flags[0][2:]}:OTHER'"
         raise UsageError(f"{field.flags[0]} is given {len(values)} times", remedy=remedy)
-    return values[0]
+    return _number(values[0]) if field.kind in {"integer", "number"} else values[0]
+
+
+def _number(text: str) -> int | float | str:
+    """A number as JSON has it; what is none stays as it is, to be refused with everything else that is wrong."""
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(text)
+    return text
 
 
 def _entries(values: Iterable[str]) -> list[str]:
@@ -179,7 +214,12 @@ def _open(repository: "Repository", cache: "Path", options: dict[str, Any], form
     quiet = options["quiet"] or (form == "json" and not sys.stderr.isatty())
     before = published(repository, cache)
     try:
-        with stop_on_interrupt() as stop, ProgressBar(is_quiet=quiet) as progress, told_plainly(cache):
+        with (
+            stop_on_interrupt() as stop,
+            ProgressBar(is_quiet=quiet) as progress,
+            told_plainly(cache),
+            _told_as_json(form),
+        ):
             return ensure_index(repository, cache, progress=progress, stop=stop)
     except KeyboardInterrupt:
         say_stopped(repository, cache, before)

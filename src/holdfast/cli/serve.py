@@ -2,13 +2,20 @@
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from holdfast.cli.options import setting_options, words_of_settings
+from holdfast.errors import UsageError
+
+if TYPE_CHECKING:
+    from holdfast.host.front import FrontPlan
+    from holdfast.settings import Settings
 
 __all__ = ["command"]
+
+SEARCH = "search"
 
 
 @click.command(name="serve")
@@ -17,33 +24,84 @@ __all__ = ["command"]
               "file. [default: from TARGET; with --standalone, from the server itself]")  # fmt: skip
 @click.option("--standalone", is_flag=True, help="Serve with no host in front of the server.")
 @click.option("--lock", metavar="FILE", help="Refuse to start when the tools are not what this lock allows.")
+@click.option("--repo", "repos", metavar="DIR", multiple=True, help="For `search`: a repository to serve; the "
+              "first is the default of every call. [default: the one around the working directory]")  # fmt: skip
+@click.option("--workspace", metavar="FILE", help="For `search`: a file that lists repositories.")
 @setting_options()
-def command(target: str, name: str | None, standalone: bool, lock: str | None, **options: Any) -> int:
-    """Serve a server written in Python to one MCP client, on stdin and stdout.
+def command(
+    target: str,
+    name: str | None,
+    standalone: bool,
+    lock: str | None,
+    repos: tuple[str, ...],
+    workspace: str | None,
+    **options: Any,
+) -> int:
+    """Serve a server to one MCP client, on stdin and stdout.
 
-    TARGET is module:object, path/file.py or path/file.py:object. The server runs as a worker behind a host that
-    outlives its crashes and hangs; with --standalone there is no host.
+    TARGET is module:object, path/file.py or path/file.py:object; or `search`, the code search of this package. The
+    server runs as a worker behind a host that outlives its crashes and hangs; with --standalone there is no host.
+
+    With --http the search server answers HTTP as well, described at /docs. Then an empty stdin (</dev/null) means
+    that there is no MCP client, and it serves HTTP until it is stopped.
 
     \b
     Examples:
       holdfast serve inventory.py
       holdfast serve shop.inventory:server --mcp-mode legacy --tool-timeout 30
       holdfast serve --lock contracts/inventory.lock.json inventory.py
+      holdfast serve search --repo ~/src/project --http 127.0.0.1:7345
     """
-    if standalone:
-        return _serve_alone(target, name, lock, options)
-    from holdfast.host.naming import server_name
-    from holdfast.host.run import run_host
     from holdfast.settings import load_configuration
 
-    name = name or server_name([target])
+    is_search = target == SEARCH and not Path(target).is_file()
+    name = name or (_name_of(target) if not standalone else None)
     configuration = load_configuration(options, server=name)
+    _refuse_what_does_not_fit(configuration.settings, repos, workspace, is_search=is_search, alone=standalone)
+    if is_search:
+        from holdfast.cli.served_search import announce_served, with_defaults_of_repository
+
+        announce_served(repos, workspace, configuration.settings)
+        options = with_defaults_of_repository(options, configuration)
+        configuration = load_configuration(options, server=name)
+    if standalone:
+        return _serve_alone(target, name, lock, options)
+    from holdfast.host.run import run_host
+
+    assert name is not None  # it was made up above
+    front = _front(configuration.settings)
     # The worker holds itself against the lock: a host must not import the code of a server. It is told the name,
-    # so that both read the same part of the configuration file.
-    words = [*words_of_settings(options), f"--name={name}", *([f"--lock={lock}"] if lock else [])]
+    # so that both read the same part of the configuration file. What is served it is told by the environment.
+    theirs = {key: value for key, value in options.items() if not key.startswith("http")}
+    words = [*words_of_settings(theirs), f"--name={name}", *([f"--lock={lock}"] if lock else [])]
     worker = [sys.executable, "-m", "holdfast", "serve", "--standalone", *words, "--", target]
     _greet(name, target)
-    return run_host(worker, configuration, name, is_ours=True)
+    return run_host(worker, configuration, name, is_ours=True, front=front)
+
+
+def _name_of(target: str) -> str:
+    from holdfast.host.naming import server_name
+
+    return server_name([target])
+
+
+def _refuse_what_does_not_fit(
+    settings: "Settings", repos: tuple[str, ...], workspace: str | None, *, is_search: bool, alone: bool
+) -> None:
+    if not is_search:
+        for option, given in (("--repo", repos), ("--workspace", workspace), ("--http", settings.http)):
+            if given:
+                raise UsageError(f"{option} is for the search server", remedy="holdfast serve search --help")
+    if alone and settings.http:
+        raise UsageError("HTTP needs the host", remedy="leave out --standalone")
+
+
+def _front(settings: "Settings") -> "FrontPlan | None":
+    if not settings.http:
+        return None
+    from holdfast.cli.served_search import front_plan
+
+    return front_plan(settings)
 
 
 def _serve_alone(target: str, name: str | None, lock: str | None, options: dict[str, Any]) -> int:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from holdfast.search.configuration import load_configuration
 from holdfast.search.discover import Discovery, FoundFile, discover
 from holdfast.search.history_reading import HistoryReading
 from holdfast.search.home import FORMAT, Build, IndexHome
@@ -28,7 +29,7 @@ PARSER = "holdfast.search.prepare:prepare"  # what a parser process runs
 def full_build(repository: Repository, home: IndexHome, *, progress: Progress, stop: Stop) -> dict[str, Any]:
     """Build the index of a repository from nothing and make it the current one. Needs the writer's lock."""
     stages = Stages()
-    rules = checked_rules(repository)
+    indexing, rules = load_configuration(repository).indexing, checked_rules(repository)
     home.prune()
     build = home.new_build()
     try:
@@ -36,12 +37,12 @@ def full_build(repository: Repository, home: IndexHome, *, progress: Progress, s
             checked_at, (commit, branch) = time.time(), head(repository)
             with stages.measure("discover"):
                 progress("discover", 0, None, "looking for files")
-                discovery = discover(repository, stop=stop)
+                discovery = discover(repository, limits=indexing.limits, ignore=indexing.ignore_file(), stop=stop)
             with stages.measure("write"), parser_pool(len(discovery.files)) as pool:
                 done = writer.ingest(tasks_for(repository, discovery.files), pool, progress, stop)
             progress("finish", 0, None, "reading the history")
             facts = {"build": build.name, "format": FORMAT, "commit": commit, "branch": branch}
-            facts |= {"checked_at": checked_at, "rules": rules}
+            facts |= {"checked_at": checked_at, "rules": rules, "configuration": indexing.digest()}
             writer.note(discovery, done, history.result(), facts)
             check_stop(stop)
             progress("finish", 0, None, "writing the term index")

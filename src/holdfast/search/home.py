@@ -4,6 +4,7 @@
         holdfast-index.json the mark of a directory that is ours; without it, nothing here is ever removed
         current.json        {"build": ..., "format": ..., "root": ...}, replaced atomically
         writer.lock         held by the one process that writes
+        sqlite-fts.db       the portable file, of the current build or of an earlier one; replaced atomically
         builds/<build>/     store.db, terms/, readers.lock (shared by those who read it)
 
 A build directory that `current.json` does not name is either being made (its maker holds writer.lock) or left over
@@ -34,7 +35,7 @@ _MARKER = "holdfast-index.json"
 _MARK = '{"holdfast": "index"}'
 _NAME = re.compile(r".+-[0-9a-f]{12}")  # what `repository` calls the directory
 _READERS = "readers.lock"
-_DRAFTS = ".current.*.draft"
+_DRAFTS = (".current.*.draft", ".sqlite-fts.*.draft*")  # what a writer that died has left behind
 _POLL = 0.05  # seconds between two looks at a lock that another process holds
 
 
@@ -79,6 +80,7 @@ class IndexHome:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.builds = directory / "builds"
+        self.portable = directory / "sqlite-fts.db"
         self._pointer = directory / "current.json"
 
     def current(self) -> Build | None:
@@ -109,6 +111,10 @@ class IndexHome:
         build.directory.mkdir(parents=True)
         (build.directory / _READERS).touch()  # so that a reader need not write
         return build
+
+    def portable_draft(self) -> Path:
+        """A name for a portable file that is being made; needs the writer's lock."""
+        return self.directory / f".sqlite-fts.{secrets.token_hex(4)}.draft"
 
     def root(self) -> Path | None:
         """The repository that the index is of."""
@@ -141,9 +147,13 @@ class IndexHome:
             if _is_unread(directory) if dry_run else _remove_unread(directory):
                 removed.append((directory, size))
         if not dry_run:
-            for draft in self.directory.glob(_DRAFTS):
-                draft.unlink(missing_ok=True)
+            self.remove_drafts()
         return removed
+
+    def remove_drafts(self) -> None:
+        """Remove what a writer that died has left behind; needs the writer's lock."""
+        for draft in self._found(_DRAFTS):
+            draft.unlink(missing_ok=True)
 
     def is_ours(self) -> bool:
         """Whether the directory has a name of ours and the mark inside; only then may anything here be removed."""
@@ -247,10 +257,13 @@ class IndexHome:
 
     def _entries(self) -> list[Path]:
         """What an IndexHome makes, in the order in which it may be removed."""
-        names = (self._pointer.name, _DRAFTS, "blame.db*", ".gitignore", _MARKER, "writer.lock")
-        found = [entry for name in names for entry in sorted(self.directory.glob(name))]
-        files = [entry for entry in found if entry.is_symlink() or not entry.is_dir()]
+        own = (self._pointer.name, *_DRAFTS, f"{self.portable.name}*", "blame.db*")
+        files = self._found((*own, ".gitignore", _MARKER, "writer.lock"))
         return [self.builds, *files] if self._build_root_exists() else files
+
+    def _found(self, names: tuple[str, ...]) -> list[Path]:
+        found = [entry for name in names for entry in sorted(self.directory.glob(name))]
+        return [entry for entry in found if entry.is_symlink() or not entry.is_dir()]
 
     def _build_root_exists(self) -> bool:
         return self.builds.is_dir() and not self.builds.is_symlink()

@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from holdfast.search.build import full_build, parser_pool
+from holdfast.search.configuration import load_configuration
 from holdfast.search.home import IndexHome
 from holdfast.search.index_writer import Progress, Stop
 from holdfast.search.pool import ParsePool
@@ -35,6 +36,7 @@ class IndexKeeper:
 
     def refresh(self, *, progress: Progress, stop: Stop, full: bool = False, wait: float = 0.0) -> dict[str, Any]:
         """Build the index, or bring it up to date where there is one; what was done, with figures."""
+        load_configuration(self.repository)  # a broken one is told before anything is touched
         with self.home.writing(wait=wait, stop=stop):
             build = self.home.current()
             if full or build is None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from holdfast.search.build import checked_rules, parser_pool, report, tasks_for
+from holdfast.search.configuration import Indexing, load_configuration
 from holdfast.search.discover import Discovery, FoundFile, KnownFile, discover
 from holdfast.search.engine.tantivy_writer import committed_generation
 from holdfast.search.history import History, from_bytes
@@ -34,7 +35,7 @@ class Changes:
     gone: list[str]
     digests: dict[str, bytes]  # of what the index holds
     chunks: dict[str, int]  # how many chunks each file has there
-    notes_differ: bool  # other things are skipped, or directories have other times
+    notes_differ: bool  # other things are skipped, directories have other times, or the configuration is another
 
 
 def update(
@@ -42,11 +43,12 @@ def update(
 ) -> dict[str, Any]:
     """Bring the current build up to date in place. Needs the writer's lock; a warm `pool` saves its start."""
     stages = Stages()
+    indexing, rules = load_configuration(repository).indexing, checked_rules(repository)
     settle(build)
-    checked_at, rules = time.time(), checked_rules(repository)
+    checked_at = time.time()
     with stages.measure("discover"):
         progress("discover", 0, None, "looking for changes")
-        facts, changes, old_history = _look(repository, build, rules, stop)
+        facts, changes, old_history = _look(repository, build, indexing, rules, stop)
     commit, branch = head(repository)
     moved = (commit, branch) != (facts.commit, facts.branch)
     if not (changes.touched or changes.gone or changes.notes_differ or moved):
@@ -58,7 +60,8 @@ def update(
         for path in changes.gone:
             writer.remove(path)
         writer.store.touch(done.unchanged)
-        noted = {"commit": commit, "branch": branch, "checked_at": checked_at, "rules": rules}
+        noted = {"commit": commit, "branch": branch, "checked_at": checked_at}
+        noted |= {"rules": rules, "configuration": indexing.digest()}
         writer.note(changes.discovery, done, history.result(), noted)
         check_stop(stop)
         changed = bool(done.written or changes.gone or done.failures or done.vanished)
@@ -80,15 +83,13 @@ def update(
 
 
 def _look(
-    repository: Repository, build: Build, rules: str, stop: Stop
+    repository: Repository, build: Build, indexing: Indexing, rules: str, stop: Stop
 ) -> tuple[IndexFacts, Changes, History | None]:
     reader = StoreReader(build.store, committed_generation(build.terms))
     try:
         facts = reader.facts()
         same_rules = facts.values.get("rules") == rules
-        changes = _compare(
-            repository, reader, facts.values.get("checked_at") or 0.0, same_rules=same_rules, stop=stop
-        )
+        changes = _compare(repository, reader, facts, indexing, same_rules=same_rules, stop=stop)
         history = _stored_history(reader.history())
     finally:
         reader.close()
@@ -96,18 +97,21 @@ def _look(
 
 
 def _compare(
-    repository: Repository, reader: StoreReader, checked_at: float, *, same_rules: bool, stop: Stop
+    repository: Repository,
+    reader: StoreReader,
+    facts: IndexFacts,
+    indexing: Indexing,
+    *,
+    same_rules: bool,
+    stop: Stop,
 ) -> Changes:
     rows = {row.path: row for row in reader.files().values()}
     skipped = reader.skipped()
-    known = {path: KnownFile(row.size, row.mtime_ns, row.mode, row.language) for path, row in rows.items()}
-    known |= {
-        path: KnownFile(size, mtime_ns, skipped_reason=reason, detail=detail)
-        for path, reason, detail, size, mtime_ns in skipped
-        if mtime_ns >= 0
-    }
-    discovery = discover(repository, known=known, stop=stop)
-    certain = int(checked_at * 1e9) - _GRAIN_NS
+    same_configuration = facts.values.get("configuration") == indexing.digest()
+    # Under another configuration what was decided about a file does not count; what was read from it still does.
+    known = _known(rows, skipped) if same_configuration else {}
+    discovery = discover(repository, limits=indexing.limits, ignore=indexing.ignore_file(), known=known, stop=stop)
+    certain = int((facts.values.get("checked_at") or 0.0) * 1e9) - _GRAIN_NS
     touched = [
         file for file in discovery.files if not same_rules or _may_differ(file, rows.get(file.path), certain)
     ]
@@ -120,8 +124,21 @@ def _compare(
         # Under other rules the same text means something else: nothing counts as unchanged then.
         digests={path: row.digest if same_rules else b"" for path, row in rows.items()},
         chunks={path: row.chunks for path, row in rows.items()},
-        notes_differ=sorted(now_skipped) != skipped or discovery.directories != reader.directories(),
+        notes_differ=not same_configuration
+        or sorted(now_skipped) != skipped
+        or discovery.directories != reader.directories(),
     )
+
+
+def _known(rows: dict[str, FileRow], skipped: list[tuple[str, str, str, int, int]]) -> dict[str, KnownFile]:
+    """What the index says about files, for as long as they stay as they are."""
+    known = {path: KnownFile(row.size, row.mtime_ns, row.mode, row.language) for path, row in rows.items()}
+    looked_at = {
+        path: KnownFile(size, mtime_ns, skipped_reason=reason, detail=detail)
+        for path, reason, detail, size, mtime_ns in skipped
+        if mtime_ns >= 0
+    }
+    return known | looked_at
 
 
 def _may_differ(file: FoundFile, row: FileRow | None, certain: int) -> bool:

@@ -1,7 +1,7 @@
 """Keeping indexes small: compact one, and remove what nobody uses any more."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from holdfast.errors import ToolError
 from holdfast.search.engine.tantivy_writer import TermWriter, committed_generation
@@ -9,7 +9,7 @@ from holdfast.search.home import IndexBusyError, IndexHome
 from holdfast.search.repository import Repository, index_home
 from holdfast.search.store.writer import DamagedIndexError, StoreWriter
 
-__all__ = ["collect_garbage", "compact_index"]
+__all__ = ["Swept", "collect_garbage", "compact_index", "homes_in", "sweep"]
 
 
 def compact_index(repository: Repository, cache_dir: Path) -> dict[str, Any]:
@@ -36,6 +36,14 @@ def compact_index(repository: Repository, cache_dir: Path) -> dict[str, Any]:
         return {"build": build.name, "bytesBefore": before, "bytes": build.size()}
 
 
+class Swept(NamedTuple):
+    """What was removed, or would be; `reason` is orphan or old-build."""
+
+    path: Path
+    bytes: int
+    reason: str
+
+
 def collect_garbage(
     cache_dir: Path, repository: Repository | None = None, *, dry_run: bool = False
 ) -> dict[str, Any]:
@@ -44,20 +52,29 @@ def collect_garbage(
     Indexes of repositories that are gone go as well; one that is being written is left alone. A directory that is
     not marked as ours is not touched, whatever it is called: a cache directory may be any directory.
     """
-    homes = [index_home(repository, cache_dir)] if repository else sorted((cache_dir / "search").glob("*/"))
-    removed: list[tuple[Path, int]] = []
+    removed: list[Swept] = []
     busy: list[str] = []
-    for directory in homes:
-        home = IndexHome(directory)
-        if not home.is_ours():
-            continue
+    for home in homes_in(cache_dir, repository):
         try:
-            with home.writing():
-                removed += _drop(home, dry_run=dry_run) if _is_orphan(home) else home.prune(dry_run=dry_run)
+            removed += sweep(home, dry_run=dry_run)
         except IndexBusyError:
-            busy.append(str(directory))
-    listed = [{"path": str(path), "bytes": size} for path, size in removed]
-    return {"dryRun": dry_run, "removed": listed, "bytes": sum(size for _, size in removed), "busy": busy}
+            busy.append(str(home.directory))
+    listed = [{"path": str(one.path), "bytes": one.bytes} for one in removed]
+    return {"dryRun": dry_run, "removed": listed, "bytes": sum(one.bytes for one in removed), "busy": busy}
+
+
+def homes_in(cache_dir: Path, repository: Repository | None = None) -> list[IndexHome]:
+    """The directories of indexes that are marked as ours, by name: of one repository or of all."""
+    directories = [index_home(repository, cache_dir)] if repository else sorted((cache_dir / "search").glob("*/"))
+    return [home for home in map(IndexHome, directories) if home.is_ours()]
+
+
+def sweep(home: IndexHome, *, dry_run: bool) -> list[Swept]:
+    """Remove what no search can use any more; IndexBusyError when somebody writes there."""
+    with home.writing():
+        if _is_orphan(home):
+            return [Swept(path, size, "orphan") for path, size in _drop(home, dry_run=dry_run)]
+        return [Swept(path, size, "old-build") for path, size in home.prune(dry_run=dry_run)]
 
 
 def _nothing_to_compact() -> ToolError:

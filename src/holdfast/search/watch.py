@@ -1,7 +1,8 @@
 """Keeping an index fresh while files change: changes are noticed, gathered for a moment, and indexed together.
 
 What the watcher says is only the reason to look: each update compares the whole repository with the index, so a
-notice that was lost costs nothing but time. A look without any notice follows every few minutes.
+notice that was lost costs nothing but time. A look without any notice follows every few minutes. The files of the
+configuration are watched like all others, also those that git ignores.
 """
 
 import contextlib
@@ -9,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from holdfast.errors import ToolError
+from holdfast.search.configuration import is_refused
 from holdfast.search.home import IndexBusyError, IndexHome
 from holdfast.search.index_writer import Progress, Stop
 from holdfast.search.keeper import IndexKeeper
@@ -39,6 +42,12 @@ def watch_index(
                     report = keeper.refresh(progress=progress, stop=stop, wait=_PATIENCE)
                 except IndexBusyError:
                     continue
+                except ToolError as error:
+                    if not is_refused(error):
+                        raise
+                    # Somebody is writing it right now; the index stays as it is until it can be read again.
+                    progress("note", 0, None, f"not brought up to date: {error.message}")
+                    continue
                 if report["action"] != "unchanged":
                     on_report(report)
 
@@ -58,7 +67,7 @@ def _changes(repository: Repository, home: IndexHome, stop: Stop) -> Any:
             return False
         return not path.startswith(inside_git) or path.endswith(("/HEAD", "/ORIG_HEAD"))
 
-    waited = 0
+    waited = _RECONCILE_MS  # what changed before the watch began is found by a look as soon as it has
     watcher = watchfiles.watch(
         repository.root, watch_filter=wanted, step=_GATHER_MS, debounce=1000, rust_timeout=500,
         yield_on_timeout=True, stop_event=stopped, raise_interrupt=True,

@@ -38,9 +38,10 @@ class FoundFile:
 class Skipped:
     """Something that is not indexed; the path of a directory ends with `/`.
 
-    `reason` is one of: ignored, holdfastignore, dependencies, version-control, nested-repository, submodule,
-    symlink, special, name, binary, document, oversized, minified, unreadable. `size` and `mtime_ns` are those of a
-    file that was looked at, so that it need not be looked at again; otherwise -1.
+    `reason` is one of: ignored (by git), holdfastignore, configured (the configuration of the repository leaves it
+    out), dependencies, version-control, nested-repository, submodule, symlink, special, name, binary, document,
+    oversized, minified, unreadable. `size` and `mtime_ns` are those of a file that was looked at, so that it need
+    not be looked at again; otherwise -1.
     """
 
     path: str

@@ -15,7 +15,8 @@ from holdfast.search.discover.found import Discovery, FoundFile, KnownFile, Limi
 from holdfast.search.discover.git import GitListing, list_files
 from holdfast.search.discover.ignore import IgnoreFile
 from holdfast.search.discover.kinds import TEXT, Kind
-from holdfast.search.discover.sniff import Look, look_at, read_start
+from holdfast.search.discover.rules import Chain, is_ignored, read_ignore_file, reason_of_name
+from holdfast.search.discover.sniff import Look, look_at
 from holdfast.search.git import GitError, GitStoppedError, GitTimeoutError, never
 from holdfast.search.repository import Repository
 
@@ -23,9 +24,6 @@ __all__ = ["DEFAULT_LIMITS", "discover"]
 
 DEFAULT_LIMITS = Limits()
 
-_DEPENDENCIES = frozenset({"node_modules", "__pycache__"})
-_VERSION_CONTROL = frozenset({".bzr", ".hg", ".jj", ".svn"})
-_LARGEST_IGNORE_FILE = 1024 * 1024
 _CHANGED_MEANWHILE = -1
 
 
@@ -33,17 +31,19 @@ def discover(
     repo: Repository,
     *,
     limits: Limits = DEFAULT_LIMITS,
+    ignore: bytes = b"",
     known: Mapping[str, KnownFile] | None = None,
     on_progress: Callable[[int], object] | None = None,
     stop: Callable[[], bool] = never,
 ) -> Discovery:
     """Find the files of a repository.
 
+    `ignore` is what an ignore file at the root could hold; no other ignore file takes back what it leaves out.
     `known` comes from an earlier discovery with the same limits: files that it knows with the same size and time
     are not opened. `on_progress` is told, after each directory, how many files were found so far; what it raises
     ends the walk. `stop` is asked before every entry and while git works; it ends the walk with CANCELLED.
     """
-    return _Walk(repo, limits, known or {}, on_progress, stop).run()
+    return _Walk(repo, limits, IgnoreFile(ignore), known or {}, on_progress, stop).run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,8 @@ class _Place:
 
     path: str  # "" or with a slash at its end
     listing: GitListing | None  # what git says here; None where ignore files are read instead
-    ignores: tuple[tuple[str, IgnoreFile], ...] = ()
-    own_ignores: tuple[tuple[str, IgnoreFile], ...] = ()
+    ignores: Chain = ()
+    own_ignores: Chain = ()
 
 
 class _Walk:
@@ -61,6 +61,7 @@ class _Walk:
         self,
         repo: Repository,
         limits: Limits,
+        configured: IgnoreFile,
         known: Mapping[str, KnownFile],
         on_progress: Callable[[int], object] | None,
         stop: Callable[[], bool],
@@ -68,6 +69,7 @@ class _Walk:
         self._repo = repo
         self._root = str(repo.root).rstrip("/") + "/"
         self._limits = limits
+        self._configured = configured
         self._known = known
         self._on_progress = on_progress
         self._stop = stop
@@ -90,7 +92,7 @@ class _Walk:
         listing = self._ask_git("") if self._repo.is_git else None
         if listing is not None or self._repo.git_dir is None:
             return _Place("", listing)
-        excludes = self._ignore_file(str(self._repo.git_dir / "info" / "exclude"))
+        excludes = read_ignore_file(str(self._repo.git_dir / "info" / "exclude"))
         return _Place("", None, (("", excludes),) if excludes is not None else ())
 
     def _ask_git(self, path: str) -> GitListing | None:
@@ -133,21 +135,14 @@ class _Walk:
 
     def _with_ignore_files(self, place: _Place, names: set[str]) -> _Place:
         if place.listing is None and ".gitignore" in names:
-            rules = self._ignore_file(self._root + place.path + ".gitignore")
+            rules = read_ignore_file(self._root + place.path + ".gitignore")
             if rules is not None:
                 place = replace(place, ignores=(*place.ignores, (place.path, rules)))
         if ".holdfastignore" in names:
-            rules = self._ignore_file(self._root + place.path + ".holdfastignore")
+            rules = read_ignore_file(self._root + place.path + ".holdfastignore")
             if rules is not None:
                 place = replace(place, own_ignores=(*place.own_ignores, (place.path, rules)))
         return place
-
-    def _ignore_file(self, path: str) -> IgnoreFile | None:
-        try:
-            content = read_start(path, _LARGEST_IGNORE_FILE)
-        except OSError:  # gone, a link, or not ours to read: git takes no rules from it either
-            return None
-        return None if content is None else IgnoreFile(content)
 
     def _entry(self, place: _Place, entry: "os.DirEntry[str]") -> None:
         path = place.path + entry.name
@@ -168,14 +163,17 @@ class _Walk:
         if place.listing is not None:
             if self._is_outside(place.listing, entry, path, is_directory):
                 return True
-        elif _verdict(place.ignores, path, entry.name, is_directory):
+        elif is_ignored(place.ignores, path, entry.name, is_directory):
             self._skip(shown, "ignored")
             return True
         if not _is_unicode(entry.name):
             self._skip(shown, "name", "it is not valid UTF-8")
             return True
-        if _verdict(place.own_ignores, path, entry.name, is_directory):
+        if is_ignored(place.own_ignores, path, entry.name, is_directory):
             self._skip(shown, "holdfastignore")
+            return True
+        if self._configured.verdict(path, entry.name, is_directory):
+            self._skip(shown, "configured")
             return True
         return False
 
@@ -196,8 +194,9 @@ class _Walk:
     def _directory(self, place: _Place, name: str, path: str) -> None:
         inner = replace(place, path=f"{path}/")
         if place.listing is None:
-            if name in _DEPENDENCIES or name in _VERSION_CONTROL:
-                self._skip(inner.path, "dependencies" if name in _DEPENDENCIES else "version-control")
+            reason = reason_of_name(name)
+            if reason is not None:
+                self._skip(inner.path, reason)
                 return
         elif path in place.listing.repositories:
             self._skip(inner.path, "nested-repository", "neither a submodule nor tracked here")
@@ -248,15 +247,6 @@ class _Walk:
 
 def _cancelled() -> ToolError:
     return ToolError("CANCELLED", "indexing was stopped; the old index is untouched")
-
-
-def _verdict(chain: tuple[tuple[str, IgnoreFile], ...], path: str, name: str, is_directory: bool) -> bool:
-    """Whether a chain of ignore files leaves an entry out: the nearest file that speaks of it decides."""
-    for place, rules in reversed(chain):
-        verdict = rules.verdict(path[len(place) :], name, is_directory)
-        if verdict is not None:
-            return verdict
-    return False
 
 
 def _is_unicode(name: str) -> bool:

@@ -1,1 +1,1 @@
-"""Finding candidates: the small interface that every backend offers, and the tantivy one behind it."""
+"""Finding candidates: the small interface that every backend offers, with tantivy and with SQLite behind it."""

@@ -6,7 +6,6 @@ that is not kept.
 
 import hashlib
 import re
-import tomllib
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any, TypeVar
 from holdfast.errors import UsageError
 from holdfast.search.risk.patterns import CALL, READ, Pattern, parse_pattern
 from holdfast.search.risk.rules import SEVERITIES, RuleSet, Sanitizer, Sink, Source
+from holdfast.settings.toml import TomlRefused, parse_toml
 
 __all__ = ["load_rules", "rules_digest"]
 
@@ -79,9 +79,8 @@ class _File:
 
     def __init__(self, path: Path) -> None:
         try:
-            with path.open("rb") as stream:
-                self._content = tomllib.load(stream)
-        except (OSError, ValueError) as error:
+            self._content = parse_toml(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, TomlRefused) as error:
             raise _unreadable(path, error) from error
         self.path = path
         unknown = sorted(set(self._content) - set(_KEYS))

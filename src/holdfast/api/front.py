@@ -1,0 +1,142 @@
+"""The application: guard, route, handler, answer; and what handlers share.
+
+Whatever goes wrong ends in one envelope with one status. An error of our own is told with an id that finds its
+trace on stderr, and with nothing else.
+"""
+
+import logging
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from holdfast.api.envelope import HttpError, Reply, Stamp, failure_reply
+from holdfast.api.exchange import ClientGoneError, Exchange, Receive, Scope, Send
+from holdfast.api.guard import Guard
+from holdfast.api.limits import BodyReader, Slots, wait_for_answer
+from holdfast.api.link import HostLink
+from holdfast.api.metrics import Metrics
+from holdfast.api.options import FrontOptions
+from holdfast.api.redact import PathRedactor
+from holdfast.api.route import Route, RouteTable
+from holdfast.version import __version__
+from holdfast.vocabulary.faults import Fault, fault
+
+__all__ = ["Front"]
+
+_PATIENCE = 1.0  # seconds that the host has for what can be done without
+_CLIENT_CLOSED = 499
+_REJECTIONS = {401: "unauthorized", 403: "forbidden", 413: "body_too_large", 415: "media_type", 503: "overloaded"}
+_log = logging.getLogger("holdfast.api")
+
+
+class Front:
+    """One HTTP server in front of one host; an ASGI application."""
+
+    def __init__(
+        self, options: FrontOptions, bound: tuple[str, int], link: HostLink, routes: Sequence[Route]
+    ) -> None:
+        self.options = options
+        self.link = link
+        self.routes = RouteTable(routes)
+        self.metrics = Metrics()
+        self.slots = Slots(options.concurrency)
+        self.bodies = BodyReader(options)
+        self.redactor = PathRedactor(options.repositories, show_paths=options.show_paths)
+        self._guard = Guard(
+            bound, token=options.token, allowed_hosts=options.allowed_hosts, cors_origins=options.cors_origins
+        )
+        self._started = time.monotonic()
+
+    @property
+    def uptime_ms(self) -> int:
+        """How long this process has been serving."""
+        return round((time.monotonic() - self._started) * 1000)
+
+    def stamp(self) -> Stamp:
+        """The `_meta` of a request that begins now."""
+        return Stamp(self.options.schema_version, __version__)
+
+    async def call_tool(self, exchange: Exchange, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The payload of a tool, for a client that waits for it."""
+        with self.slots.one():
+            call = self.link.call_tool(name, arguments)
+            return await wait_for_answer(exchange, self.link, call, self.options.timeout)
+
+    async def ask(self, exchange: Exchange, method: str) -> dict[str, Any]:
+        """The result of another method of the server."""
+        with self.slots.one():
+            return await wait_for_answer(exchange, self.link, self.link.call(method), self.options.timeout)
+
+    async def ask_briefly(self, exchange: Exchange, method: str) -> dict[str, Any] | None:
+        """The same where the answer is worth a moment but not a failure; None where it does not come at once."""
+        try:
+            return await wait_for_answer(exchange, self.link, self.link.call(method), _PATIENCE)
+        except HttpError:
+            return None
+
+    def without_paths(self, problem: Fault) -> Fault:
+        """A fault as it may be told over a network."""
+        return replace(
+            problem,
+            message=self.redactor.text(problem.message),
+            details=self.redactor.value(dict(problem.details)),
+            hint=None if problem.hint is None else self.redactor.text(problem.hint),
+        )
+
+    # --- one request -----------------------------------------------------------------------------------------
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        exchange = Exchange(scope, receive, send, self.stamp())
+        self.metrics.in_flight += 1
+        try:
+            await self._answer(exchange)
+        except ClientGoneError:
+            exchange.status = _CLIENT_CLOSED
+        finally:
+            self.metrics.in_flight -= 1
+            route = self.routes.label(exchange.path)
+            self.metrics.finished(route, exchange.method, exchange.status, exchange.stamp.seconds)
+            await exchange.close()
+
+    async def _answer(self, exchange: Exchange) -> None:
+        try:
+            reply = await self._handle(exchange)
+        except HttpError as error:
+            reply = self._refused(exchange, error)
+        except ClientGoneError:
+            raise
+        except Exception as error:
+            if exchange.status:
+                raise  # the response has begun: all that is left is to cut it off
+            reply = self._refused(exchange, HttpError(_internal(error)))
+        if reply is not None:
+            await exchange.reply(reply)
+
+    async def _handle(self, exchange: Exchange) -> Reply | None:
+        self._guard.check_origin(exchange)
+        if exchange.method == "OPTIONS" and (allowed := self.routes.allowed(exchange.path)):
+            headers = [(b"allow", ", ".join(allowed).encode()), *self._guard.preflight_headers(exchange)]
+            return Reply(204, b"", headers=tuple(headers))
+        if not self.routes.is_open(exchange.path):
+            self._guard.check_token(exchange)
+        return await self.routes.find(exchange).handler(self, exchange)
+
+    def _refused(self, exchange: Exchange, error: HttpError) -> Reply:
+        if error.status in _REJECTIONS:
+            self.metrics.rejected(_REJECTIONS[error.status])
+        problem = self.without_paths(error.problem)
+        return failure_reply(exchange.stamp, HttpError(problem, status=error.status, headers=error.headers))
+
+
+def _internal(error: Exception) -> Fault:
+    fault_id = uuid.uuid4().hex[:12]
+    _log.error("fault %s", fault_id, exc_info=error)
+    return fault(
+        "INTERNAL",
+        "an unexpected error inside the server",
+        details={"cause_class": type(error).__name__},
+        fault_id=fault_id,
+    )

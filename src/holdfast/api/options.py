@@ -1,0 +1,139 @@
+"""What the front process is told when it starts: one JSON line on its stdin, ahead of the first message.
+
+Not on the command line, where every user of the machine could read the token. Unknown keys are refused, so that
+a host and a front of different versions do not misunderstand each other in silence.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from holdfast.errors import UsageError, WireError
+from holdfast.wire.codec import decode
+
+__all__ = ["FrontOptions", "MountedRepository", "parse_options", "read_options_line"]
+
+MAX_LINE_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class MountedRepository:
+    """A repository that may be asked for: what callers call it, and where it really is."""
+
+    alias: str
+    root: str
+
+
+@dataclass(frozen=True, slots=True)
+class FrontOptions:
+    """Everything that an operator can turn; the key of the JSON line is the same name in camelCase."""
+
+    schema_version: str
+    repositories: tuple[MountedRepository, ...]
+    token: str | None = None
+    allowed_hosts: tuple[str, ...] = ()
+    cors_origins: tuple[str, ...] = ()
+    max_body_bytes: int = 1_000_000
+    timeout: float = 120.0  # seconds that the work of one request may take
+    body_timeout: float = 10.0  # seconds in which the whole body has to arrive
+    header_timeout: float = 10.0  # seconds in which the head of a request has to arrive
+    write_timeout: float = 30.0  # seconds that a client may read nothing of what it is sent
+    idle_timeout: int = 15  # seconds that a connection may wait for its next request
+    keep_alive: float = 15.0  # seconds of silence after which a stream shows that it is alive
+    concurrency: int = 32  # requests that may be at work at the same time
+    max_connections: int = 512
+    drain: float = 5.0  # seconds that running requests are given when the front is told to end
+    show_paths: bool = False
+
+    def __repr__(self) -> str:
+        """Without the token: this may end up in a log."""
+        return f"FrontOptions(repositories={[one.alias for one in self.repositories]}, ...)"
+
+
+def read_options_line(descriptor: int) -> bytes:
+    """The first line; read byte by byte, because what follows belongs to the protocol."""
+    line = bytearray()
+    while len(line) <= MAX_LINE_BYTES:
+        byte = os.read(descriptor, 1)
+        if byte in (b"", b"\n"):
+            return bytes(line)
+        line += byte
+    raise UsageError("the options of the HTTP front do not end", remedy="send them as one JSON line on its stdin")
+
+
+def parse_options(line: bytes) -> FrontOptions:
+    """The options that a line says; UsageError tells what is wrong with it, never what stands in it."""
+    try:
+        given = decode(line)
+    except WireError as error:
+        raise _refusal("they are not JSON") from error
+    if not isinstance(given, dict):
+        raise _refusal("they are not a JSON object")
+    names = {_camel(field.name): field.name for field in fields(FrontOptions)}
+    unknown = sorted(set(given) - set(names))
+    if unknown:
+        raise _refusal(f"there is no option {', '.join(unknown)}")
+    missing = sorted({"schemaVersion", "repositories"} - set(given))
+    if missing:
+        raise _refusal(f"{' and '.join(missing)} must be given")
+    return FrontOptions(**{names[key]: _value(key, value) for key, value in given.items()})
+
+
+def _value(key: str, value: Any) -> Any:
+    if key == "repositories":
+        return _repositories(value)
+    if key == "token":
+        return _token(value)
+    if key in {"allowedHosts", "corsOrigins"}:
+        return _texts(key, value)
+    if key == "showPaths":
+        return _checked(key, value, isinstance(value, bool))
+    if key == "schemaVersion":
+        return _checked(key, value, isinstance(value, str) and bool(value))
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+    if key in {"maxBodyBytes", "concurrency", "maxConnections", "idleTimeout"}:
+        return _checked(key, value, is_number and isinstance(value, int))
+    return _checked(key, value, is_number)
+
+
+def _checked(key: str, value: Any, holds: bool) -> Any:
+    if not holds:
+        raise _refusal(f"{key} has a value that it cannot have")
+    return value
+
+
+def _texts(key: str, value: Any) -> tuple[str, ...]:
+    _checked(key, value, isinstance(value, list) and all(isinstance(text, str) and text for text in value))
+    return tuple(value)
+
+
+def _token(value: Any) -> str | None:
+    # Only what a client can send in a header at all; an empty one would let in whoever sends nothing.
+    usable = isinstance(value, str) and value.isascii() and value.isprintable() and value == value.strip() != ""
+    return _checked("token", value, value is None or usable)  # type: ignore[no-any-return]
+
+
+def _repositories(value: Any) -> tuple[MountedRepository, ...]:
+    _checked("repositories", value, isinstance(value, list) and bool(value) and all(map(_is_repository, value)))
+    mounted = tuple(MountedRepository(one["alias"], os.path.realpath(one["root"])) for one in value)
+    _checked("repositories", value, len({one.alias for one in mounted}) == len(mounted))
+    return mounted
+
+
+def _is_repository(value: Any) -> bool:
+    if not isinstance(value, Mapping) or set(value) != {"alias", "root"}:
+        return False
+    alias, root = value["alias"], value["root"]
+    if not isinstance(alias, str) or not isinstance(root, str):
+        return False
+    return bool(alias) and "/" not in alias and alias.isprintable() and os.path.isabs(root) and "\0" not in root
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def _refusal(problem: str) -> UsageError:
+    return UsageError(f"the options of the HTTP front cannot be used: {problem}")

@@ -1,0 +1,100 @@
+"""The table of routes: which path and method leads to which handler, and how the description tells of it."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from holdfast.api.envelope import Reply, refusal
+from holdfast.api.exchange import Exchange
+
+__all__ = ["JSON", "STREAM", "Handler", "Route", "RouteTable"]
+
+JSON = "application/json"
+STREAM = "text/event-stream"
+
+Handler = Callable[[Any, Exchange], Awaitable[Reply | None]]
+"""Answers a request, given the front, with a reply; with None after it has written the response itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One operation. `operation` is its part of the OpenAPI document; hidden routes have none."""
+
+    method: str
+    path: str
+    handler: Handler
+    operation: Mapping[str, Any] = field(default_factory=dict)
+    produces: str = JSON
+    is_open: bool = False  # for whoever has no token
+
+
+class RouteTable:
+    """Finds the route of a request."""
+
+    def __init__(self, routes: Sequence[Route]) -> None:
+        self.routes = tuple(routes)
+        self._by_path: dict[str, dict[str, Route]] = {}
+        for route in routes:
+            methods = self._by_path.setdefault(route.path, {})
+            if route.method in methods:
+                raise AssertionError(f"{route.method} {route.path} is there twice")
+            methods[route.method] = route
+
+    def label(self, path: str) -> str:
+        """The path as metrics tell it: unknown ones are all alike."""
+        return path if path in self._by_path else "other"
+
+    def allowed(self, path: str) -> list[str]:
+        """The methods of a path, or nothing where there is no such path."""
+        methods = self._by_path.get(path, {})
+        return [*methods, *(["HEAD"] if "GET" in methods else []), *(["OPTIONS"] if methods else [])]
+
+    def is_open(self, path: str) -> bool:
+        """Whether a path is for everybody, whatever the method."""
+        methods = self._by_path.get(path, {})
+        return bool(methods) and all(route.is_open for route in methods.values())
+
+    def find(self, exchange: Exchange) -> Route:
+        """The route, or a refusal that says what would be right."""
+        methods = self._by_path.get(exchange.path)
+        if methods is None:
+            raise refusal(
+                "NOT_FOUND", "there is nothing at this path", hint="GET /openapi.json lists what there is."
+            )
+        route = methods.get("GET" if exchange.method == "HEAD" else exchange.method)
+        if route is None:
+            allow = ", ".join(self.allowed(exchange.path)).encode()
+            message = "this path does not have that method"
+            raise refusal("INVALID_REQUEST", message, status=405, headers=[(b"allow", allow)])
+        _check_accept(exchange, route.produces)
+        return route
+
+
+def _check_accept(exchange: Exchange, produced: str) -> None:
+    accepted = ",".join(exchange.values(b"accept"))
+    if not accepted.strip() or _quality(accepted, produced) > 0:
+        return
+    message = f"this path answers with {produced} only"
+    raise refusal("INVALID_REQUEST", message, status=406)
+
+
+def _quality(accepted: str, produced: str) -> float:
+    """How much a client wants a media type; the most specific range that matches decides."""
+    family = produced.partition("/")[0]
+    best = {produced: -1.0, f"{family}/*": -1.0, "*/*": -1.0}
+    for entry in accepted.lower().split(","):
+        media, *parameters = (part.strip() for part in entry.split(";"))
+        if media in best:
+            best[media] = max(best[media], _weight(parameters))
+    return next((quality for quality in best.values() if quality >= 0), 0.0)
+
+
+def _weight(parameters: Sequence[str]) -> float:
+    for parameter in parameters:
+        name, _, value = parameter.partition("=")
+        if name.strip() == "q":
+            try:
+                return float(value)
+            except ValueError:
+                return 0.0
+    return 1.0

@@ -1,0 +1,128 @@
+"""The life of the front process: options, link, listening, and an end that leaves nobody waiting.
+
+It ends when its host closes the pipe, or on SIGTERM and SIGINT: no new connections, a bounded time for what is
+running, exit code 0. The listening socket is inherited, so the host can start another front on the same port
+while clients wait in its backlog.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import logging
+import socket
+import sys
+from collections.abc import Callable, Iterator, Sequence
+
+import uvicorn
+
+from holdfast.api.connection import connection_class
+from holdfast.api.front import Front
+from holdfast.api.guard import is_loopback
+from holdfast.api.link import HostLink
+from holdfast.api.options import FrontOptions, parse_options, read_options_line
+from holdfast.api.route import Route
+from holdfast.errors import UsageError
+from holdfast.stdio.lifetime import Lifetime
+from holdfast.stdio.streams import StandardStreams, claim_standard_streams
+
+__all__ = ["run_front"]
+
+LAST_ANSWERS = 2.0  # seconds in which answers that are ready have to leave
+USAGE_EXIT = 2
+
+
+def run_front(routes: Callable[[FrontOptions], Sequence[Route]], arguments: Sequence[str] | None = None) -> int:
+    """Serve until the host or a signal says to end; returns the exit code."""
+    given = _parser().parse_args(arguments)
+    streams = claim_standard_streams()
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
+    try:
+        options = parse_options(read_options_line(streams.reader))
+        listener = socket.socket(fileno=given.fd)
+        _check_exposure(options, listener)
+    except UsageError as error:
+        sys.stderr.write(f"holdfast http: {error}\n")
+        return USAGE_EXIT
+    loop = asyncio.new_event_loop()
+    try:
+        loop.run_until_complete(_serve(options, given.id_prefix, listener, streams, routes(options)))
+        return 0
+    finally:
+        loop.close()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description="The HTTP front of a host; started by the host, not by hand.")
+    parser.add_argument("--fd", type=int, required=True, help="the inherited listening socket")
+    parser.add_argument("--id-prefix", required=True, help="what the ids of requests to the host begin with")
+    return parser
+
+
+async def _serve(
+    options: FrontOptions, prefix: str, listener: socket.socket, streams: StandardStreams, routes: Sequence[Route]
+) -> None:
+    lifetime = Lifetime(exit_with_parent=True)
+    link = HostLink(prefix, on_lost=lifetime.end)
+    front = Front(options, _bound(listener), link, routes)
+    server = _server(front, options)
+    with lifetime.watch():
+        await link.open(streams)
+        serving = asyncio.ensure_future(server.serve(sockets=[listener]))
+        serving.add_done_callback(lambda _: lifetime.end("asked"))
+        reason = await lifetime.wait()
+        server.should_exit = True
+        if reason == "signal":
+            await asyncio.wait({serving}, timeout=options.drain)
+        link.fail_all("the server is shutting down")
+        await asyncio.wait({serving}, timeout=LAST_ANSWERS)
+        await _leave_behind(server, serving)
+        await link.close(LAST_ANSWERS)
+
+
+async def _leave_behind(server: "_Server", serving: asyncio.Future[None]) -> None:
+    """Cut off whoever has not read its answer by now."""
+    server.force_exit = True
+    for connection in list(server.server_state.connections):
+        connection.transport.abort()
+    await asyncio.wait({serving}, timeout=LAST_ANSWERS)
+    serving.cancel()
+    await asyncio.gather(serving, return_exceptions=True)
+
+
+def _check_exposure(options: FrontOptions, listener: socket.socket) -> None:
+    """Whoever can be reached by other machines wants to know who asks."""
+    if options.token is None and not is_loopback(_bound(listener)[0]):
+        raise UsageError(
+            "an address that other machines can reach needs a token", remedy="set one, or use 127.0.0.1"
+        )
+
+
+def _bound(listener: socket.socket) -> tuple[str, int]:
+    address = listener.getsockname()
+    return str(address[0]), int(address[1])
+
+
+class _Server(uvicorn.Server):
+    """Signals are ours: uvicorn would end by raising them again."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _server(front: Front, options: FrontOptions) -> _Server:
+    config = uvicorn.Config(
+        front,
+        http=connection_class(options, front.metrics, front.stamp),
+        loop="asyncio",
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        log_config=None,
+        log_level="error",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_keep_alive=options.idle_timeout,
+    )
+    return _Server(config)

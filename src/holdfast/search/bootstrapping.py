@@ -1,0 +1,65 @@
+"""The steps of `bootstrap`, each done as its own tool does it."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from holdfast.search.bootstrap import BootstrapSteps, bootstrap
+from holdfast.search.configuration import SearchConfiguration
+from holdfast.search.repository import Repository
+
+if TYPE_CHECKING:
+    from holdfast.search.index_writer import Progress, Stop
+
+__all__ = ["set_up"]
+
+
+def set_up(
+    repository: Repository,
+    cache_dir: Path,
+    configuration: SearchConfiguration,
+    *,
+    progress: "Progress",
+    stop: "Stop",
+    **wanted: bool,
+) -> dict[str, Any]:
+    """Set a repository up; `wanted` are the switches of `bootstrap`."""
+
+    def dictionaries() -> str:
+        from holdfast.search.downloads import download_dictionaries
+
+        fetched = download_dictionaries(
+            cache_dir, sources=configuration.dictionary_sources, progress=progress, stop=stop
+        )
+        told: str = fetched["output"]
+        return told
+
+    def tooling() -> Sequence[Mapping[str, Any]]:
+        from holdfast.search.capabilities import capabilities
+        from holdfast.search.checkup import check_status
+
+        found = check_status(
+            repository, cache_dir, capabilities=capabilities(cache_dir), configuration_problem=None
+        )
+        findings: list[dict[str, Any]] = found["findings"]
+        return [finding for finding in findings if finding["area"] != "index"]  # which is built below
+
+    def restore() -> bool:
+        from holdfast.search.exported import DIRECTORY, restore_index
+
+        return restore_index(repository, cache_dir, repository.root / DIRECTORY, stop=stop)
+
+    def index(full: bool) -> str:
+        from holdfast.search.building import refresh_index
+
+        report = refresh_index(repository, cache_dir, full=full, progress=progress, stop=stop)
+        return f"{report['action']}: {report['files']} files, {report['chunks']} chunks"
+
+    def sqlite() -> str:
+        from holdfast.search.portable import build_portable
+
+        made = build_portable(repository, cache_dir, incremental=True, progress=progress, stop=stop)
+        return f"{made['bytes']} bytes"
+
+    steps = BootstrapSteps(dictionaries, tooling, restore, index, sqlite)
+    return bootstrap(repository, cache_dir, steps=steps, progress=progress, stop=stop, **wanted)

@@ -1,0 +1,119 @@
+"""What `build_index` does: an index, perhaps on the base of an exported one, perhaps with the portable file."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from holdfast.errors import ToolError
+from holdfast.search.exported import DIRECTORY, restore_index
+from holdfast.search.home import IndexBusyError
+from holdfast.search.library import build_index, open_index
+from holdfast.search.repository import Repository
+
+if TYPE_CHECKING:
+    from holdfast.search.index_writer import Progress, Stop
+
+__all__ = ["build", "refresh_index"]
+
+_MODES = {
+    "all": ("code", "prose", "extracted-prose", "records"),
+    "code": ("code",),
+    "prose": ("prose",),
+    "extracted-prose": ("extracted-prose",),
+    "records": ("records",),
+}
+_PORTABLE = {"all": "all", "code": "code", "prose": "prose", "extracted-prose": "prose"}
+PATIENCE = 600.0  # seconds that another writer is waited for; the call itself is bounded too
+
+
+def build(
+    repository: Repository,
+    cache_dir: Path,
+    *,
+    mode: str,
+    sqlite: bool,
+    incremental: bool,
+    stub_embeddings: bool,
+    use_artifacts: bool,
+    artifacts_dir: str | None,
+    progress: "Progress",
+    stop: "Stop",
+) -> dict[str, Any]:
+    """Build the index and say what is in it; `mode` chooses what is told, and what goes into the portable file."""
+    began = time.monotonic()
+    warnings: list[dict[str, str]] = []
+    if stub_embeddings:
+        warnings.append(_warning("embeddings", "there are no embeddings in this index, and so none to stub"))
+    _check(mode, artifacts_dir, sqlite=sqlite, use_artifacts=use_artifacts)
+    restored = use_artifacts and _restore(repository, cache_dir, artifacts_dir, warnings, stop)
+    report = refresh_index(repository, cache_dir, full=not (incremental or restored), progress=progress, stop=stop)
+    path = _portable(repository, cache_dir, mode, progress=progress, stop=stop) if sqlite else None
+    with open_index(repository, cache_dir) as index:
+        status = index.status()
+    return {
+        "repoPath": str(repository.root),
+        "mode": mode,
+        "sqlite": sqlite,
+        "sqlitePath": path,
+        "incremental": incremental,
+        "restoredArtifacts": restored,
+        "action": report["action"],
+        "build": status["build"],
+        "generation": status["generation"],
+        "commit": status["commit"],
+        "files": status["files"],
+        "chunks": {name: status["chunks"].get(name, 0) for name in _MODES[mode]},
+        "skipped": status["skipped"],
+        "sourceBytes": status["sourceBytes"],
+        "bytes": status["bytes"],
+        "elapsedMs": round((time.monotonic() - began) * 1000),
+        "warnings": warnings,
+    }
+
+
+def _check(mode: str, artifacts_dir: str | None, *, sqlite: bool, use_artifacts: bool) -> None:
+    """Refuse what does not go together, before anything is touched."""
+    problems = []
+    if artifacts_dir is not None and not use_artifacts:
+        problems.append("artifactsDir is given without useArtifacts: set useArtifacts to true")
+    if sqlite and mode not in _PORTABLE:
+        problems.append(f"a portable index of {mode} alone is not offered: use the mode all")
+    if problems:
+        raise ToolError("INVALID_REQUEST", "; ".join(problems), details={"problems": problems})
+
+
+def refresh_index(
+    repository: Repository, cache_dir: Path, *, full: bool, progress: "Progress", stop: "Stop"
+) -> dict[str, Any]:
+    """Build the index or bring it up to date; where somebody else writes it, say so and wait."""
+    try:
+        return build_index(repository, cache_dir, full=full, progress=progress, stop=stop)
+    except IndexBusyError as busy:
+        progress("wait", 0, None, f"waiting: {busy.message}")
+    return build_index(repository, cache_dir, full=full, progress=progress, stop=stop, wait=PATIENCE)
+
+
+def _restore(
+    repository: Repository, cache_dir: Path, given: str | None, warnings: list[dict[str, str]], stop: "Stop"
+) -> bool:
+    directory = repository.root / (given or DIRECTORY)
+    if restore_index(repository, cache_dir, directory, stop=stop):
+        return True
+    warnings.append(_warning("artifacts", "there is no exported index of this format to take up; it was built"))
+    return False
+
+
+def _portable(
+    repository: Repository, cache_dir: Path, mode: str, *, progress: "Progress", stop: "Stop"
+) -> str | None:
+    from holdfast.search.portable import build_portable
+
+    made = build_portable(
+        repository, cache_dir, mode=_PORTABLE[mode], incremental=True, progress=progress, stop=stop
+    )
+    path: str = made["path"]
+    return path
+
+
+def _warning(code: str, message: str) -> dict[str, str]:
+    return {"code": code, "message": message}

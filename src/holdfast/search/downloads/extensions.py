@@ -1,0 +1,143 @@
+"""SQLite extensions: native code, so its source is named by the caller or the operator, or pinned here.
+
+It is put where `verify_extensions` looks for it; it is not loaded here.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from holdfast.errors import ToolError
+from holdfast.search.downloads.failures import storing
+from holdfast.search.downloads.install import Wanted, install, mode_of, remarks, require_hashes, summary
+from holdfast.search.downloads.known import EXTENSIONS, WHEEL_TAGS
+from holdfast.search.downloads.placing import chosen_file, content_of_file, put_file
+from holdfast.search.downloads.platforms import Machine, machine
+from holdfast.search.downloads.shelf import Shelf, real_path
+from holdfast.search.downloads.sources import Source, checked_sha256, configured, parse_source
+
+if TYPE_CHECKING:
+    from holdfast.search.index_writer import Progress, Stop
+
+__all__ = ["MANIFEST", "PROVIDER", "checked_provider", "download_extensions", "extension_path", "extensions_dir"]
+
+PROVIDER = "sqlite-vec"
+MANIFEST = "extensions.json"
+_FILE = "vec0"
+_SUFFIXES = (".so", ".dylib", ".dll")
+
+
+def download_extensions(
+    cache_dir: Path,
+    *,
+    provider: str | None = None,
+    target: Path | None = None,
+    url: str | None = None,
+    sha256: str | None = None,
+    out: Path | None = None,
+    platform: str | None = None,
+    arch: str | None = None,
+    update: bool = False,
+    force: bool = False,
+    require_hash: bool = False,
+    sources: Mapping[str, Mapping[str, Any]] | None = None,
+    progress: "Progress",
+    stop: "Stop",
+) -> dict[str, Any]:
+    """Have the extension here for a machine; `out` chooses the file, `target` the directory of all of them."""
+    name, made_for = checked_provider(provider), machine(platform, arch)
+    directory = extensions_dir(cache_dir, target)
+    path = extension_path(directory, name, made_for) if out is None else _checked_out(out)
+    expected = checked_sha256(sha256)
+    source, known = _chosen(name, made_for, url, sources)
+    wanted = Wanted(
+        f"{name}/{made_for.key}" if out is None else str(path), path, source, expected or known,
+        is_asked_for=require_hash or url is not None or expected is not None,
+        wheel_tag=None if made_for.is_this_one else WHEEL_TAGS.get((made_for.platform, made_for.arch)),
+    )  # fmt: skip
+    _refuse_unsafe(wanted, require_hash=require_hash)
+    shelf = Shelf(directory, MANIFEST)
+    with storing("the extension"), shelf.locked(stop):
+        place = _Placing(made_for, stop)
+        mode = mode_of(update=update, force=force)
+        result = install(shelf, wanted, mode, place, content_of_file, progress, stop)
+    return {
+        "provider": name,
+        "extensionPath": str(path),
+        "platform": made_for.platform,
+        "arch": made_for.arch,
+        "bytes": result.content["bytes"],
+        "sha256": result.entry.get("sha256"),
+        "verified": bool(result.entry.get("verified")),
+        "status": result.status,
+        **summary([result]),
+        "warnings": remarks([result]),
+    }
+
+
+def checked_provider(provider: str | None) -> str:
+    """The provider, which is the one that there is."""
+    if provider not in (None, PROVIDER):
+        raise ToolError("INVALID_REQUEST", f"the provider {provider[:80]!r} is not known", hint=f"use {PROVIDER}")
+    return PROVIDER
+
+
+def extensions_dir(cache_dir: Path, target: Path | None) -> Path:
+    """Where all extensions are."""
+    return real_path(target or cache_dir / "extensions")
+
+
+def extension_path(directory: Path, provider: str, made_for: Machine) -> Path:
+    """Where the extension for a machine is."""
+    return directory / provider / made_for.key / f"{_FILE}{made_for.suffix}"
+
+
+def _checked_out(out: Path) -> Path:
+    """A file that the caller chose; no other kind of file gets replaced, by mistake or by persuasion."""
+    path = real_path(out.parent) / out.name
+    if path.suffix not in _SUFFIXES or path.is_dir():
+        hint = f"end it in {', '.join(_SUFFIXES)}"
+        raise ToolError(
+            "INVALID_REQUEST", "`out` is not the name of a library", details={"out": str(out)}, hint=hint
+        )
+    return path
+
+
+def _chosen(
+    provider: str, made_for: Machine, url: str | None, sources: Mapping[str, Mapping[str, Any]] | None
+) -> tuple[Source, str | None]:
+    if url is not None:
+        return parse_source(url), None
+    found = (
+        configured(sources, f"{provider}/{made_for.key}")
+        or configured(sources, provider)
+        or EXTENSIONS.get((provider, made_for.platform, made_for.arch))
+    )
+    if found is None:
+        message = f"no source is known for {provider} on {made_for.key}"
+        raise ToolError("CAPABILITY_MISSING", message, hint="give `url` with a source for it")
+    return found
+
+
+def _refuse_unsafe(wanted: Wanted, *, require_hash: bool) -> None:
+    if require_hash:
+        require_hashes([wanted])
+    if wanted.sha256 is None and wanted.source.is_open_to_change:
+        message = "native code is not fetched over plain http without a SHA-256 to verify it"
+        raise ToolError("INVALID_REQUEST", message, hint="use https, or give `sha256`")
+
+
+class _Placing:
+    """Puts the library to its place."""
+
+    def __init__(self, made_for: Machine, stop: "Stop") -> None:
+        self._wanted_name = f"{_FILE}{made_for.suffix}"
+        self._stop = stop
+
+    def __call__(self, artifact: Path, wanted: Wanted) -> None:
+        with chosen_file(artifact, wanted.source, self._fits, wanted.limits, self._stop) as path:
+            put_file(path, wanted.path, mode=0o755)
+
+    def _fits(self, name: str) -> bool:
+        return os.path.basename(name) == self._wanted_name

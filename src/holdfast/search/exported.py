@@ -1,0 +1,168 @@
+"""An index as files that can be carried to another machine: made by one build in CI, taken up by everybody else.
+
+    <directory>/
+        manifest.json    {"holdfast": "exported index", "format", "build", "files": [{"path", "bytes", "sha256"}]}
+        index/           store.db, terms/...
+
+Whoever takes it up brings it up to date with the files on disk, so it need not be of the same commit.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from holdfast.errors import ToolError
+from holdfast.search.home import FORMAT, Build, IndexHome
+from holdfast.search.repository import Repository, index_home
+
+if TYPE_CHECKING:
+    from holdfast.search.index_writer import Stop
+
+__all__ = ["DIRECTORY", "export_index", "restore_index"]
+
+DIRECTORY = "ci-artifacts"  # where one is looked for inside of a repository
+MANIFEST = "manifest.json"
+_MARK = "exported index"
+_INDEX = "index"
+_FILE = re.compile(r"store\.db|terms/[A-Za-z0-9._-]{1,200}")
+_BUILD = re.compile(r"[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}")
+_LARGEST_MANIFEST = 16 * 1024 * 1024
+_LARGEST = 64 * 1024 * 1024 * 1024  # bytes of all files
+_CHUNK = 1024 * 1024
+
+
+def export_index(repository: Repository, cache_dir: Path, directory: Path) -> dict[str, Any]:
+    """Write the index of a repository into a directory that is empty, new, or holds an earlier export."""
+    home = IndexHome(index_home(repository, cache_dir))
+    if directory.exists() and any(directory.iterdir()) and _noted(directory) is None:
+        raise ToolError("FORBIDDEN", f"{directory.name} holds something else", hint="Name an empty directory.")
+    if home.current() is None:
+        raise _no_index(repository)
+    with home.writing():
+        build = home.current()
+        if build is None:
+            raise _no_index(repository)
+        draft = directory / f".{_INDEX}.draft"
+        shutil.rmtree(draft, ignore_errors=True)
+        shutil.copytree(build.terms, draft / "terms", ignore=shutil.ignore_patterns("*.lock", ".*.lock"))
+        _copy_store(build.store, draft / "store.db")
+    (directory / MANIFEST).unlink(missing_ok=True)  # without it, a half-written export is none
+    shutil.rmtree(directory / _INDEX, ignore_errors=True)
+    draft.rename(directory / _INDEX)
+    files = [
+        _entry(path, directory / _INDEX) for path in sorted((directory / _INDEX).rglob("*")) if path.is_file()
+    ]
+    manifest = {"holdfast": _MARK, "format": FORMAT, "build": build.name, "files": files}
+    temporary = directory / f".{MANIFEST}.draft"
+    temporary.write_text(json.dumps(manifest, indent=1))
+    temporary.replace(directory / MANIFEST)
+    return {
+        "path": str(directory),
+        "build": build.name,
+        "files": len(files),
+        "bytes": sum(f["bytes"] for f in files),
+    }
+
+
+def restore_index(repository: Repository, cache_dir: Path, directory: Path, *, stop: "Stop") -> bool:
+    """Make an exported index the current one; False where there is none, or one of another format."""
+    manifest = _noted(directory)
+    if manifest is None or manifest.get("format") != FORMAT:
+        return False
+    name, files = _checked(manifest)
+    home = IndexHome(index_home(repository, cache_dir))
+    with home.writing(stop=stop):
+        if (current := home.current()) is not None and current.name == name:
+            return True
+        build = Build(home.builds / name)
+        shutil.rmtree(build.directory, ignore_errors=True)
+        try:
+            for entry in files:
+                _take(directory / _INDEX / entry["path"], build.directory / entry["path"], entry, stop)
+            (build.directory / "readers.lock").touch()
+            home.promote(build, repository.root)
+        except BaseException:
+            if home.current() != build:
+                shutil.rmtree(build.directory, ignore_errors=True)
+            raise
+    return True
+
+
+def _no_index(repository: Repository) -> ToolError:
+    return ToolError(
+        "NO_INDEX", f"there is no index of {repository.root.name} to export", hint="run `holdfast index build`"
+    )
+
+
+def _copy_store(source: Path, target: Path) -> None:
+    """One consistent file, whatever is still in the log of the other."""
+    with (
+        contextlib.closing(sqlite3.connect(f"file:{source}?mode=ro", uri=True)) as reading,
+        contextlib.closing(sqlite3.connect(target)) as writing,
+    ):
+        reading.backup(writing)
+
+
+def _entry(path: Path, root: Path) -> dict[str, Any]:
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {"path": path.relative_to(root).as_posix(), "bytes": path.stat().st_size, "sha256": digest}
+
+
+def _noted(directory: Path) -> dict[str, Any] | None:
+    """The manifest of an exported index; None where there is none."""
+    path = directory / MANIFEST
+    try:
+        if not path.is_file() or path.stat().st_size > _LARGEST_MANIFEST:
+            return None
+        noted = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    return noted if isinstance(noted, dict) and noted.get("holdfast") == _MARK else None
+
+
+def _checked(manifest: dict[str, Any]) -> tuple[str, list[dict[str, Any]]]:
+    """The name of the build and its files, none of which lies anywhere else; it comes from who knows where."""
+    name, files = manifest.get("build"), manifest.get("files")
+    if not isinstance(name, str) or not _BUILD.fullmatch(name) or not isinstance(files, list):
+        raise _damaged("its manifest names no build")
+    for entry in files:
+        path = entry.get("path") if isinstance(entry, dict) else None
+        if not isinstance(path, str) or not _FILE.fullmatch(path) or path.endswith(("/.", "/..")):
+            raise ToolError("ARCHIVE_UNSAFE", "the exported index names a file that no index has",
+                            details={"entry": str(path)[:200]})  # fmt: skip
+        if type(entry.get("bytes")) is not int or not 0 <= entry["bytes"] <= _LARGEST:
+            raise _damaged(f"the size of {path} is none")
+    if sum(entry["bytes"] for entry in files) > _LARGEST:
+        raise ToolError("ARCHIVE_TOO_LARGE", "the exported index is too large", details={"limitBytes": _LARGEST})
+    return name, files
+
+
+def _take(source: Path, target: Path, entry: dict[str, Any], stop: "Stop") -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    digest, size = hashlib.sha256(), 0
+    try:
+        descriptor = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        raise _damaged(f"{entry['path']} cannot be read: {error.strerror}") from error
+    with os.fdopen(descriptor, "rb") as reading, target.open("xb") as writing:
+        while data := reading.read(_CHUNK):
+            if stop():
+                raise ToolError("CANCELLED", "taking up an exported index was stopped; the old index is untouched")
+            size += len(data)
+            if size > entry["bytes"]:
+                break
+            digest.update(data)
+            writing.write(data)
+    if size != entry["bytes"] or digest.hexdigest() != entry.get("sha256"):
+        raise _damaged(f"{entry['path']} is not what the manifest says")
+
+
+def _damaged(why: str) -> ToolError:
+    return ToolError("DOWNLOAD_VERIFY_FAILED", f"the exported index is damaged: {why}", hint="Export it again.")

@@ -1,0 +1,49 @@
+"""What a filter can ask of a chunk, as terms, from what the store keeps of it.
+
+It says the same as what the parsers say when a chunk is first indexed; the two are held together by a test.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+
+__all__ = ["fact_pairs"]
+
+_LONGEST = 4000  # characters of a value that is filtered by
+
+
+def fact_pairs(
+    mode: str, kind: str, language: str, path: str, details: Mapping[str, Any]
+) -> Iterator[tuple[str, str]]:
+    """(name, value) of everything that is known of a chunk; some names are never filtered by."""
+    yield "mode", mode
+    yield "kind", kind
+    yield "lang", language
+    yield "ext", os.path.splitext(path)[1].lower()
+    if details["signature"]:
+        yield "signature", details["signature"][:_LONGEST]
+    if details["visibility"]:
+        yield "visibility", details["visibility"]
+    for flag in details["flags"]:
+        yield "flag", flag
+    for name, values in details["facts"].items():
+        for value in values:
+            yield name, value[:_LONGEST]
+    for key, value in _flat(details.get("record") or {}):
+        yield "record", f"{key}={value}"[:_LONGEST]
+
+
+def _flat(record: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """The fields of a record as `meta` names them: dotted, each element of a list by itself."""
+    for key, value in record.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, dict):
+            yield name, orjson.dumps(value).decode()
+            yield from _flat(value, f"{name}.")
+        else:
+            for element in value if isinstance(value, list) else [value]:
+                yield name, element if isinstance(element, str) else orjson.dumps(element).decode()
+                if isinstance(element, dict):
+                    yield from _flat(element, f"{name}.")

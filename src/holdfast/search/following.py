@@ -1,0 +1,40 @@
+"""How long work is followed and stopped: the engine's progress and stop flag, for whoever called the tool."""
+
+import time
+from typing import TYPE_CHECKING
+
+from holdfast.worker.context import SyncContext
+
+if TYPE_CHECKING:
+    from holdfast.search.index_writer import Progress, Stop
+
+__all__ = ["followed"]
+
+_PAUSE = 0.1  # seconds between two reports of the same stage; the caller is told at most four per second anyway
+_NOTE = "note"
+
+
+def followed(ctx: SyncContext) -> tuple["Progress", "Stop"]:
+    """The progress and stop functions of one call.
+
+    Numbers rise over all stages: a stage counts as one, and what is done of it as its fraction. A stage that comes
+    again, as when one of the steps of a longer work has the same name, counts again.
+    """
+    stage_now, finished, told_at = "", -1, 0.0
+
+    def progress(stage: str, done: int, total: int | None, detail: str) -> None:
+        nonlocal stage_now, finished, told_at
+        is_new = stage not in (stage_now, _NOTE)  # a note is a word about the stage that it falls into
+        if is_new:
+            stage_now, finished = stage, finished + 1
+        now = time.monotonic()
+        if not ctx.is_followed or (now - told_at < _PAUSE and not is_new and done != total):
+            return
+        told_at = now
+        text = detail or stage
+        if stage == _NOTE or not total:
+            ctx.progress(text, phase=stage)
+        else:
+            ctx.progress(f"{text} ({done} of {total})", progress=finished + done / total, phase=stage)
+
+    return progress, lambda: ctx.stopped

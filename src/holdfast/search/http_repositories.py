@@ -1,0 +1,51 @@
+"""Which repository a request means: one of those that the operator serves, by alias or by path, and no other.
+
+A path counts by where it really leads, so no link leads out. What is not served is refused with the same words,
+whether it exists or not: nobody can feel their way through the file system.
+"""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from holdfast.api.envelope import refusal
+from holdfast.api.options import MountedRepository
+
+__all__ = ["DEFAULT", "chosen_repository", "take_repository"]
+
+DEFAULT = object()  # what stands for a repository that is not named; null is no name
+_PATIENCE = 2.0  # seconds that the file system has to tell where a path leads
+
+
+def take_repository(arguments: dict[str, Any]) -> object:
+    """Take the repository out of the arguments, under either of its names; DEFAULT where it is not named."""
+    if "repo" in arguments and "repoPath" in arguments:
+        raise refusal("INVALID_REQUEST", "repo and repoPath mean the same; give one of them")
+    return arguments.pop("repo", arguments.pop("repoPath", DEFAULT))
+
+
+async def chosen_repository(served: Sequence[MountedRepository], given: object) -> MountedRepository:
+    """The repository that is meant, by default the first."""
+    if given is DEFAULT:
+        return served[0]
+    if not isinstance(given, str) or not given:
+        raise refusal("INVALID_REQUEST", "repo must be the alias or the path of a repository")
+    for one in served:
+        if given in {one.alias, one.root}:
+            return one
+    if os.path.isabs(given):
+        real = await _real_path(given)
+        around = [one for one in served if real == one.root or real.startswith(one.root.rstrip("/") + "/")]
+        if around:
+            return max(around, key=lambda one: len(one.root))
+    raise refusal("FORBIDDEN", "this repository is not served here", hint="Name one of the served repositories.")
+
+
+async def _real_path(path: str) -> str:
+    try:
+        # In a thread: a path on a network mount that hangs must not hold up everybody else.
+        async with asyncio.timeout(_PATIENCE):
+            return await asyncio.to_thread(os.path.realpath, path)
+    except (OSError, ValueError, TimeoutError):  # ValueError: a path with a NUL
+        return ""

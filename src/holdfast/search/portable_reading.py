@@ -1,0 +1,84 @@
+"""A portable file, open to be searched: in its place beside the index, or a copy of it anywhere else.
+
+The file is never written to while it has its name: a newer one takes its place, and an open one stays as it is.
+"""
+
+import contextlib
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from holdfast.errors import ToolError
+from holdfast.search.engine.fts_engine import FtsEngine
+from holdfast.search.engine.fts_file import HINT, damage_told
+from holdfast.search.home import FORMAT
+from holdfast.search.opened import Opened
+from holdfast.search.repository import Repository
+from holdfast.search.request import SearchRequest, modes
+from holdfast.search.store.reader import StoreReader
+
+__all__ = ["OpenedPortable", "Stamp", "open_portable", "stamp_of"]
+
+_ATTEMPTS = 5
+
+Stamp = tuple[int, int]
+
+
+def stamp_of(path: Path) -> Stamp:
+    """Changes whenever a file is replaced; (0, 0) where there is none."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return (0, 0)
+    return (status.st_mtime_ns, status.st_ino)
+
+
+@dataclass(slots=True)
+class OpenedPortable:
+    """A portable file, open to be searched; a mode that it lacks, and damage that is met, are NO_INDEX."""
+
+    stamp: Stamp
+    modes: tuple[str, ...]
+    opened: Opened
+    resources: contextlib.ExitStack
+
+    def search(self, request: SearchRequest) -> dict[str, Any]:
+        """The answer to a request, as one JSON-like payload."""
+        started = time.perf_counter()
+        missing = [mode for mode in modes(request) if mode not in self.modes]
+        if missing:
+            raise ToolError(
+                "NO_INDEX",
+                f"the sqlite-fts file has no {' and no '.join(missing)}, only {' and '.join(self.modes)}",
+                hint="call build_sqlite_index with the mode all, or search another mode",
+            )
+        with damage_told():
+            return self.opened.answer(request, started)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.resources.close()
+
+
+def open_portable(
+    path: Path, repository: Repository | None = None, *, blame: Path | None = None
+) -> OpenedPortable:
+    """A portable file, wherever it is; ToolError NO_INDEX where it cannot be searched."""
+    for _ in range(_ATTEMPTS):  # it may be replaced between two looks at it
+        stamp = stamp_of(path)
+        with damage_told(), contextlib.ExitStack() as held:
+            engine = FtsEngine(path)
+            held.callback(engine.close)
+            store = StoreReader(path, engine.generation)
+            held.callback(store.close)
+            facts = store.facts()
+            if stamp_of(path) != stamp:
+                continue
+            if facts.values.get("format") != FORMAT:
+                message = f"the sqlite-fts file is of an index of the other format {facts.values.get('format')}"
+                raise ToolError("NO_INDEX", message, hint=HINT)
+            opened = Opened(engine, store, facts, repository, blame)
+            return OpenedPortable(stamp, engine.modes, opened, held.pop_all())
+    raise ToolError("NO_INDEX", "the sqlite-fts file is replaced again and again", hint="search again")

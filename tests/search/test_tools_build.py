@@ -1,0 +1,228 @@
+"""build_index through the server: it is followed, stopped, killed and overtaken, and no search ever suffers."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+from tests.search.sample import write_sample
+from tests.search.serving import CHILD, WORKER, SearchServer, write_many
+
+from holdfast.search.home import IndexHome
+from holdfast.search.library import build_index
+from holdfast.search.repository import Repository, find_repository, index_home
+
+Serve = Callable[..., SearchServer]
+
+
+@pytest.fixture
+def serve(repository: Repository, cache: Path, tmp_path: Path) -> Iterator[Serve]:
+    """Starts servers of one repository; at the end each ends well, and leaves nothing behind."""
+    with ExitStack() as stack:
+        started: list[SearchServer] = []
+
+        def start(*words: str) -> SearchServer:
+            folder = tmp_path / f"server{len(started)}"
+            started.append(stack.enter_context(SearchServer(repository.root, cache, folder, *words)))
+            return started[-1]
+
+        yield start
+        for server in started:
+            server.assert_nothing_left()
+            assert server.log.broken_laws(is_over=True) == []
+            assert "Traceback" not in server.stderr()
+
+
+@pytest.fixture
+def indexed(repository: Repository, cache: Path) -> Path:
+    """The index of the sample, which is small; to build it again takes long."""
+    build_index(repository, cache)
+    write_many(repository.root)
+    return index_home(repository, cache)
+
+
+@contextmanager
+def another_writer(home: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that holds the writer's lock until its input ends."""
+    program = (
+        "import sys; from pathlib import Path; from holdfast.search.home import IndexHome\n"
+        "with IndexHome(Path(sys.argv[1])).writing():\n    print('held', flush=True); sys.stdin.read()"
+    )
+    words = [sys.executable, "-c", program, str(home)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"held\n"
+        yield process
+
+
+def builds(home: Path) -> list[str]:
+    return sorted(path.name for path in (home / "builds").iterdir())
+
+
+def test_a_build_tells_how_far_it_is_with_rising_numbers_and_the_names_of_files(
+    serve: Serve, repository: Repository
+) -> None:
+    write_many(repository.root)
+    server = serve()
+    number = server.start_call("build_index", {}, {"progressToken": "t"})
+    assert "structuredContent" in server.answer_of(number, 40)["result"]
+
+    told = server.progress_of("t")
+    numbers = [notice["progress"] for notice in told]
+    assert len(told) > 3
+    assert numbers == sorted(set(numbers))
+    assert [*dict.fromkeys(notice["phase"] for notice in told)][:2] == ["discover", "index"]
+    assert any(".py (" in notice["message"] for notice in told)
+    assert {notice["tool"] for notice in told} == {"build_index"}
+
+
+def test_a_build_that_is_cancelled_answers_once_within_two_seconds_and_the_old_index_serves_on(
+    serve: Serve, indexed: Path
+) -> None:
+    server = serve()
+    before = server.search("retry budget")["index"]
+    number = server.begin("build_index", "index")
+    began = time.monotonic()
+    server.notify("$/cancelRequest", {"id": number})
+
+    assert server.failure(server.answer_of(number))["code"] == "CANCELLED"
+    assert time.monotonic() - began < 2
+    server.until(lambda: not server.below(CHILD), 2, "the end of the child")
+    after = server.search("retry budget")
+    assert (after["index"]["build"], after["index"]["generation"]) == (before["build"], before["generation"])
+    assert after["code"]
+
+
+def test_a_build_that_nobody_waits_for_ends_in_silence_within_two_seconds(serve: Serve, indexed: Path) -> None:
+    server = serve()
+    number = server.begin("build_index", "index")
+    server.cancel(number)
+
+    server.until(lambda: not server.below(CHILD), 2, "the end of the child")
+    assert server.search("retry budget")["code"]
+    assert [answer["id"] for answer in server.drain() if answer["id"] == number] == []
+    assert server.done("build_index", {"incremental": True})["files"] > 150
+    assert len(builds(indexed)) == 1  # what was left half built is gone
+
+
+def test_a_build_whose_worker_is_killed_is_done_again_by_the_next_worker(serve: Serve, indexed: Path) -> None:
+    server = serve()
+    number = server.begin("build_index", "index")
+    server.kill(WORKER)
+
+    answer = server.answer_of(number, 40)["result"]
+    assert answer["structuredContent"]["action"] == "built"
+    assert server.search("many_7_7")["code"][0]["file"] == "many_7.py"
+    assert len(builds(indexed)) == 1
+
+
+def test_a_build_whose_own_process_is_killed_fails_and_harms_nobody(serve: Serve, indexed: Path) -> None:
+    server = serve()
+    number = server.begin("build_index", "index")
+    server.kill(CHILD)
+
+    told = server.failure(server.answer_of(number))
+    assert told["code"] == "INTERNAL"
+    assert server.search("retry budget")["code"]
+    assert server.done("build_index", {"incremental": True})["action"] == "updated"
+
+
+def test_a_build_that_takes_longer_than_its_repository_allows_ends_as_a_timeout(
+    serve: Serve, indexed: Path, repository: Repository
+) -> None:
+    limits = {"mcp": {"toolTimeouts": {"build_index": 700}}}
+    (repository.root / ".pairofcleats.json").write_text(json.dumps(limits))
+    server = serve()
+    began = time.monotonic()
+    told = server.refused("build_index")
+
+    assert told["code"] == "TOOL_TIMEOUT"
+    assert told["timeoutMs"] == 700
+    assert time.monotonic() - began < 2.7
+    assert server.search("retry budget")["code"]
+
+
+def test_searches_go_on_while_an_index_is_built_and_then_see_the_new_one(serve: Serve, indexed: Path) -> None:
+    server = serve()
+    old = server.search("retry budget")["index"]["build"]
+    number = server.start_call("build_index")
+    seen = [old]
+    while not server.log.entries[str(number)].answers:
+        seen.append(server.search("retry budget")["index"]["build"])
+    new = server.answer_of(number)["result"]["structuredContent"]["build"]
+
+    assert len(seen) > 10
+    assert set(seen) <= {old, new}
+    assert server.search("many_3_3")["index"]["build"] == new
+
+
+def test_a_second_build_waits_for_the_first_one_and_says_so(serve: Serve, indexed: Path) -> None:
+    server = serve()
+    with another_writer(indexed) as other:
+        number = server.begin("build_index", "wait", incremental=True)
+        assert server.search("retry budget")["code"]
+        notice = next(told for told in server.messages if told.get("params", {}).get("phase") == "wait")
+        assert f"process {other.pid}" in notice["params"]["message"]
+        assert not server.log.entries[str(number)].answers
+
+    assert server.answer_of(number, 40)["result"]["structuredContent"]["action"] == "updated"
+
+
+def test_a_build_that_waits_can_be_cancelled(serve: Serve, indexed: Path) -> None:
+    server = serve()
+    with another_writer(indexed):
+        number = server.begin("build_index", "wait")
+        began = time.monotonic()
+        server.notify("$/cancelRequest", {"id": number})
+        assert server.failure(server.answer_of(number))["code"] == "CANCELLED"
+        assert time.monotonic() - began < 2
+
+
+def test_two_servers_of_one_repository_do_not_disturb_each_other(serve: Serve, indexed: Path) -> None:
+    one, other = serve(), serve()
+    assert one.search("retry budget")["code"] == other.search("retry budget")["code"]
+    first, second = one.start_call("build_index"), other.start_call("build_index", {"incremental": True})
+    built = one.answer_of(first, 40)["result"]["structuredContent"]
+    after = other.answer_of(second, 40)["result"]["structuredContent"]
+
+    assert built["files"] == after["files"]
+    assert one.search("many_3_3")["index"] == other.search("many_3_3")["index"]
+    one.process.send_signal(signal.SIGKILL)
+    assert other.search("many_4_4")["code"][0]["file"] == "many_4.py"
+
+
+def test_arguments_that_do_not_go_together_are_refused_before_anything_is_built(
+    serve: Serve, indexed: Path
+) -> None:
+    server = serve()
+    before = builds(indexed)
+    told = server.refused("build_index", {"mode": "records", "sqlite": True, "artifactsDir": "x"})
+
+    assert told["code"] == "INVALID_REQUEST"
+    assert len(told["details"]["problems"]) == 2
+    assert builds(indexed) == before
+
+
+def test_a_client_that_goes_away_takes_its_build_with_it(serve: Serve, indexed: Path) -> None:
+    server = serve()
+    server.begin("build_index", "index")
+    server.disconnect()
+
+    server.assert_nothing_left(exit_code=None)
+    with IndexHome(indexed).writing():  # nobody holds the lock any more
+        assert IndexHome(indexed).current() is not None
+
+
+def test_a_repository_that_is_named_by_its_path_is_built_as_well(serve: Serve, tmp_path: Path) -> None:
+    server = serve()
+    other = write_sample(tmp_path / "other")
+    built = server.done("index_build", {"repoPath": str(other)})
+
+    assert built["repoPath"] == str(find_repository(other).root)
+    assert server.search("retry budget", repoPath=str(other))["code"]
+    assert server.refused("search", {"query": "retry"})["code"] == "NO_INDEX"

@@ -1,0 +1,56 @@
+"""Envelopes, statuses and when to come back."""
+
+import json
+
+import pytest
+
+from holdfast.api.envelope import HttpError, Stamp, failure_reply, refusal, status_of, success_reply
+from holdfast.errors import CODES
+from holdfast.vocabulary.faults import fault
+
+STAMP = Stamp("1.0.0", "0.1.0")
+
+
+def test_a_success_names_the_repository_only_where_there_is_one() -> None:
+    with_repo = json.loads(success_reply(STAMP, {"a": 1}, repo="r").body)
+    without = json.loads(success_reply(STAMP, {}).body)
+
+    assert list(with_repo) == ["ok", "repo", "result", "_meta"]
+    assert list(without) == ["ok", "result", "_meta"]
+    assert with_repo["_meta"]["schemaVersion"] == "1.0.0"
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_declared_code_has_its_status(code: str) -> None:
+    reply = failure_reply(STAMP, HttpError(fault(code, "m")))
+
+    assert reply.status == status_of(fault(code, "m")) == CODES[code].http_status
+    assert json.loads(reply.body)["error"]["code"] == code
+
+
+def test_a_code_that_nobody_declared_is_a_fault_of_the_server() -> None:
+    assert status_of(fault("WHO_KNOWS", "m")) == 500
+
+
+@pytest.mark.parametrize(
+    ("details", "seconds"),
+    [
+        ({}, b"1"),
+        ({"retry": {"afterMs": 1}}, b"1"),
+        ({"retry": {"afterMs": 2001}}, b"3"),
+        ({"retry": {"afterMs": 1e12}}, b"3600"),
+        ({"retry": {"afterMs": -5}}, b"1"),
+        ({"retry": {"afterMs": "soon"}}, b"1"),
+        ({"retry": 7}, b"1"),
+    ],
+)
+def test_busy_servers_say_when_to_come_back(details: dict[str, object], seconds: bytes) -> None:
+    reply = failure_reply(STAMP, HttpError(fault("NOT_READY", "m", details=details)))
+
+    assert dict(reply.headers)[b"retry-after"] == seconds
+
+
+def test_a_refusal_may_bring_its_own_status_and_headers() -> None:
+    reply = failure_reply(STAMP, refusal("INVALID_REQUEST", "m", status=405, headers=[(b"allow", b"GET")]))
+
+    assert (reply.status, reply.headers) == (405, ((b"allow", b"GET"),))

@@ -1,0 +1,105 @@
+"""Wheels through pip: from an index on this machine, from none, from one that hangs; and what pip says then."""
+
+import hashlib
+import os
+import threading
+import zipfile
+from pathlib import Path
+from time import monotonic
+
+import pytest
+from tests.unit.search.download_server import Page, Web, never, quiet
+
+from holdfast.errors import ToolError
+from holdfast.search.downloads import download_dictionaries
+from holdfast.search.downloads.fetch import Fetched, fetch
+
+
+@pytest.fixture
+def links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory with one wheel, which is all that pip knows of."""
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    directory = tmp_path / "links"
+    directory.mkdir()
+    with zipfile.ZipFile(directory / "small_words-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("small_words/words.txt", "alpha\nbeta\n")
+        wheel.writestr(
+            "small_words-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: small-words\nVersion: 1.0\n"
+        )
+        wheel.writestr("small_words-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        wheel.writestr("small_words-1.0.dist-info/RECORD", "")
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(directory))
+    return directory
+
+
+def wheel(requirement: str, target: Path, sha256: str | None = None) -> Fetched | None:
+    return fetch(f"pypi:{requirement}", sha256, target, progress=quiet, stop=never)
+
+
+def test_a_wheel_comes_from_the_index_that_pip_is_set_up_for(links: Path, tmp_path: Path) -> None:
+    (links / "pip.py").write_text("raise SystemExit('a file of the current directory was run')")
+    digest = hashlib.sha256(next(links.glob("*.whl")).read_bytes()).hexdigest()
+    before = os.getcwd()
+    os.chdir(links)
+    try:
+        payload = download_dictionaries(
+            tmp_path, url=["small=pypi:small-words==1.0#small_words/words.txt"], sha256={"small": digest},
+            progress=quiet, stop=never,
+        )  # fmt: skip
+    finally:
+        os.chdir(before)
+
+    assert (payload["output"], payload["dictionaries"][0]["verified"]) == ("downloaded=1 skipped=0", True)
+    assert (tmp_path / "dictionaries" / "small.txt").read_text() == "alpha\nbeta\n"
+    assert sorted(os.listdir(tmp_path / "dictionaries")) == [".lock", "dictionaries.json", "small.txt"]
+
+
+def test_another_wheel_than_promised_is_refused(links: Path, tmp_path: Path) -> None:
+    with pytest.raises(ToolError) as caught:
+        wheel("small-words==1.0", tmp_path / "out", "0" * 64)
+    assert caught.value.code == "DOWNLOAD_VERIFY_FAILED"
+    assert os.listdir(tmp_path) == ["links"]
+
+
+def test_a_wheel_that_no_index_has_is_not_found(links: Path, tmp_path: Path) -> None:
+    with pytest.raises(ToolError) as caught:
+        wheel("small-words==2.0", tmp_path / "out")
+    assert caught.value.code == "NOT_FOUND"
+    assert os.listdir(tmp_path) == ["links"]
+
+
+def test_an_index_that_cannot_be_reached_is_a_missing_capability(
+    links: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Web() as gone:
+        url = gone.url
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.setenv("PIP_INDEX_URL", url.replace("//", "//ana:secret@"))
+    monkeypatch.setenv("PIP_RETRIES", "1")
+    with pytest.raises(ToolError) as caught:
+        wheel("small-words==2.0", tmp_path / "out")
+    assert caught.value.code == "CAPABILITY_MISSING"
+    assert "secret" not in str(caught.value.details)
+
+
+def test_pip_ends_when_the_caller_stops(links: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Web() as slow:
+        page = Page(b"<html></html>", waits=threading.Event())
+        slow.serve("/small-words/", page)
+        monkeypatch.delenv("PIP_NO_INDEX")
+        monkeypatch.setenv("PIP_INDEX_URL", slow.url)
+        asked: list[float] = []
+
+        def stop() -> bool:
+            if page.headers:
+                asked.append(monotonic())
+            return bool(asked)
+
+        with pytest.raises(ToolError) as caught:
+            fetch("pypi:small-words==2.0", None, tmp_path / "out", progress=quiet, stop=stop)
+    assert caught.value.code == "CANCELLED"
+    assert monotonic() - asked[0] < 1
+    assert os.listdir(tmp_path) == ["links"]
