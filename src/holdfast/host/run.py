@@ -80,7 +80,7 @@ class _HostProcess:
         log: EventLog | NullEventLog,
         *,
         is_ours: bool,
-        front: FrontPlan | None,
+        front: FrontPlan | None = None,
     ) -> None:
         self._is_ours = is_ours
         self._plan = front
