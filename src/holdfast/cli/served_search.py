@@ -18,6 +18,7 @@ from holdfast.settings import Configuration, Settings
 __all__ = ["announce_served", "front_plan", "with_defaults_of_repository"]
 
 _LONGEST_TOKEN = 4096
+_TOKEN_ENV = "HOLDFAST_HTTP_TOKEN"
 
 
 def announce_served(repos: Sequence[str], workspace: str | None, settings: Settings) -> None:
@@ -54,10 +55,11 @@ def front_plan(settings: Settings) -> FrontPlan:
     """The front for these settings, its socket bound; UsageError where that is not possible or not safe."""
     host, port = parse_address(settings.http)
     token = _token(settings)
+    os.environ.pop(_TOKEN_ENV, None)  # what the worker and its programs need not know
     if not token and not is_loopback(host):
         raise UsageError(
             f"others can reach {host}, and there is no token",
-            remedy="set HOLDFAST_HTTP_TOKEN or give --http-token-file; or listen on 127.0.0.1",
+            remedy=f"set {_TOKEN_ENV} or give --http-token-file; or listen on 127.0.0.1",
         )
     listener = listen(host, port)
     bound = listener.getsockname()[1]
