@@ -153,7 +153,7 @@ CODES: dict[str, CodeRow] = _table(
     CodeRow("TOOL_TIMEOUT", "The tool did not finish within its timeout and was aborted.",
             "Narrow the request or raise the timeout.", "timeout", retryable=True, http_status=504),
     CodeRow("CANCELLED", "The call was cancelled before it finished.",
-            "None; the cancellation was asked for.", "protocol", http_status=499),
+            "None; the cancellation was asked for.", "protocol", http_status=503),
     CodeRow("INTERNAL", "An unexpected error inside the server.",
             "Report it with the fault id, which finds the full record in the event log.", "invariant"),
     CodeRow("RESULT_TOO_LARGE", "The answer is larger than a message may be.",

@@ -1,4 +1,8 @@
-"""Fronts for the tests of the HTTP API: one that is shared, and as many with other options as a test wants."""
+"""What the tests of the HTTP API ask: the real server, and fronts whose host is played.
+
+`server` is the search server as people start it. `front` and `start` have the scripted host behind them, for
+answers that the real one does not give on demand.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -7,20 +11,34 @@ from typing import Any
 
 import pytest
 from tests.api.running_front import RunningFront, running_front
+from tests.api.running_server import Place, RunningServer, running_server, write_place
 
 Start = Callable[..., RunningFront]
 
 
-@pytest.fixture(scope="package")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningFront]:
+@pytest.fixture(scope="session")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """What is served; tests leave it as it is."""
+    return write_place(tmp_path_factory.mktemp("place"))
+
+
+@pytest.fixture(scope="session")
+def server(place: Place, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     """The server whose contract is checked; the same for all tests, none of which leaves anything behind."""
-    with running_front(tmp_path_factory.mktemp("server")) as front:
-        yield front
+    with running_server(place, tmp_path_factory.mktemp("server")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningFront]:
+    """A front before the scripted host; the same for all tests."""
+    with running_front(tmp_path_factory.mktemp("front")) as running:
+        yield running
 
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Starts a front with options of the test's own."""
+    """Starts a front before the scripted host, with options of the test's own."""
     with ExitStack() as stack:
 
         def begin(**options: Any) -> RunningFront:

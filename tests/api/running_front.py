@@ -1,6 +1,5 @@
-"""A real front process on a real socket, the scripted host at the other end of its pipe, and a client of it."""
+"""A real front process on a real socket, with the scripted host at the other end of its pipe."""
 
-import http.client
 import json
 import os
 import socket
@@ -9,112 +8,26 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from tests.api.scripted_host import BOUND, ScriptedHost
+from tests.api.client import BOUND, Client
+from tests.api.scripted_host import ScriptedHost
 
 ALIAS = "project"
 
 
-class Got(NamedTuple):
-    """What came back."""
+class RunningFront(Client):
+    """One front, its host, and what it writes to stderr."""
 
-    status: int
-    headers: dict[str, str]
-    body: bytes
-
-    @property
-    def json(self) -> Any:
-        """The body as JSON."""
-        return json.loads(self.body)
-
-
-class RunningFront:
-    """One front; `host` is None where the server behind it is not scripted."""
-
-    def __init__(
-        self, port: int, host: ScriptedHost | None, process: subprocess.Popen[bytes], stderr: Path
-    ) -> None:
-        self.port = port
-        self._host = host
+    def __init__(self, port: int, host: ScriptedHost, process: subprocess.Popen[bytes], stderr: Path) -> None:
+        super().__init__(port)
+        self.host = host
         self.process = process
         self._stderr = stderr
-        self.url = f"http://127.0.0.1:{port}"
-
-    @property
-    def host(self) -> ScriptedHost:
-        """The scripted host."""
-        assert self._host is not None
-        return self._host
 
     def stderr(self) -> str:
         """What the front wrote to stderr so far."""
         return self._stderr.read_text(errors="replace")
-
-    def request(self, method: str, path: str, /, *body: bytes, **headers: str) -> Got:
-        """Send one request on a connection of its own."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=BOUND)
-        try:
-            connection.request(
-                method,
-                path,
-                b"".join(body) if body else None,
-                {key.replace("_", "-"): value for key, value in headers.items()},
-            )
-            answer = connection.getresponse()
-            return Got(answer.status, {name.lower(): text for name, text in answer.getheaders()}, answer.read())
-        finally:
-            connection.close()
-
-    def get(self, path: str, **headers: str) -> Got:
-        """GET."""
-        return self.request("GET", path, **headers)
-
-    def post(self, path: str, body: Any, **headers: str) -> Got:
-        """POST a value as JSON, or bytes as they are."""
-        raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-        return self.request("POST", path, raw, **{"Content_Type": "application/json", **headers})
-
-    def events(self, path: str, body: Any = None, **headers: str) -> list[tuple[str, Any]]:
-        """The events of a stream, read to its end."""
-        got = self.get(path, **headers) if body is None else self.post(path, body, **headers)
-        assert got.status == 200, got.body
-        return parse_events(got.body)
-
-    def connect(self, *, buffer: int | None = None) -> socket.socket:
-        """A bare connection; with a small buffer, what is not read soon waits on the other side."""
-        connection = socket.socket()
-        connection.settimeout(BOUND)
-        if buffer is not None:
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
-        connection.connect(("127.0.0.1", self.port))
-        return connection
-
-    def exchange(self, raw: bytes) -> bytes:
-        """Send bytes as they are and read until the server closes."""
-        with self.connect() as connection:
-            with suppress(BrokenPipeError, ConnectionResetError):
-                connection.sendall(raw)
-            return read_to_end(connection)
-
-
-def read_to_end(connection: socket.socket) -> bytes:
-    """Everything that the server sends until it closes."""
-    parts = []
-    with suppress(ConnectionResetError):
-        while part := connection.recv(65536):
-            parts.append(part)
-    return b"".join(parts)
-
-
-def parse_events(raw: bytes) -> list[tuple[str, Any]]:
-    """The events of a stream, without comments."""
-    events = []
-    for block in raw.decode().split("\n\n"):
-        fields = dict(line.split(": ", 1) for line in block.split("\n") if line and not line.startswith(":"))
-        if fields:
-            events.append((fields["event"], json.loads(fields["data"])))
-    return events
 
 
 @contextmanager

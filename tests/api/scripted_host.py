@@ -6,15 +6,15 @@ What a search does is chosen by its query, so that a test says in the request wh
 import json
 import os
 import threading
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
+
+from tests.api.client import BOUND
 
 from holdfast.present.dialects import Dialect, failure
 from holdfast.search.request_schema import input_schema, schema_violations
 from holdfast.vocabulary.faults import fault
 
-BOUND = 20.0  # seconds after which what a test waits for is taken not to come
 Message = dict[str, Any]
 SOURCE = 'config = open("/etc/passwd")  # /home/me/secret/file.py\n'
 HIT = {"file": "src/app.py", "name": "load", "score": 1.5, "snippet": {"lines": [{"line": 1, "text": SOURCE}]}}
@@ -223,12 +223,3 @@ TOOLS = [
     },
     {"name": "report_artifacts", "inputSchema": {"type": "object"}, "outputSchema": {"type": "object"}},
 ]
-
-
-def until(condition: Callable[[], bool], what: str) -> None:
-    """Wait until something is so, with a bound."""
-    end = time.monotonic() + BOUND
-    pause = threading.Event()
-    while not condition():
-        assert time.monotonic() < end, what
-        pause.wait(0.01)

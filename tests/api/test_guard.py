@@ -1,13 +1,25 @@
 """Who may ask: host names, origins, browsers of other sites, tokens. Against a real front on a real socket."""
 
+from collections.abc import Iterator
+
 import pytest
+from tests.api.client import Client
 from tests.api.conftest import Start
-from tests.api.running_front import RunningFront
+from tests.api.running_front import RunningFront, running_front
+
+pytestmark = pytest.mark.xdist_group("api")
 
 TOKEN = "correct-horse-battery-staple"
 
 
-def raw_get(front: RunningFront, *headers: bytes, path: bytes = b"/health") -> bytes:
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningFront]:
+    """A front with a token."""
+    with running_front(tmp_path_factory.mktemp("guarded"), token=TOKEN) as front:
+        yield front
+
+
+def raw_get(front: Client, *headers: bytes, path: bytes = b"/health") -> bytes:
     head = b"".join(header + b"\r\n" for header in headers)
     return front.exchange(b"GET " + path + b" HTTP/1.1\r\n" + head + b"Connection: close\r\n\r\n")
 
@@ -17,7 +29,7 @@ def status(answer: bytes) -> int:
 
 
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "LOCALHOST", "localhost.", "[::1]", "127.9.9.9"])
-def test_names_of_this_machine_are_ours(server: RunningFront, name: str) -> None:
+def test_names_of_this_machine_are_ours(server: Client, name: str) -> None:
     assert server.get("/health", Host=f"{name}:{server.port}").status == 200
 
 
@@ -26,7 +38,7 @@ def test_names_of_this_machine_are_ours(server: RunningFront, name: str) -> None
     ["evil.example", "evil.example:{port}", "localhost", "localhost:1", "127.0.0.1.evil.example:{port}", "", "a b",
      "localhost:{port}@evil.example", "[::1", "user@localhost:{port}", "localhost:99999999", "ｌocalhost:{port}"],
 )  # fmt: skip
-def test_other_names_are_turned_away_as_rebound(server: RunningFront, host: str) -> None:
+def test_other_names_are_turned_away_as_rebound(server: Client, host: str) -> None:
     sent = host.format(port=server.port).encode()
     answer = raw_get(server, b"Host: " + sent)
 
@@ -34,7 +46,7 @@ def test_other_names_are_turned_away_as_rebound(server: RunningFront, host: str)
     assert b'"code":"FORBIDDEN"' in answer
 
 
-def test_a_missing_and_a_second_host_header_are_malformed(server: RunningFront) -> None:
+def test_a_missing_and_a_second_host_header_are_malformed(server: Client) -> None:
     ours = b"Host: 127.0.0.1:%d" % server.port
 
     assert status(raw_get(server)) == 400
@@ -51,7 +63,7 @@ def test_allowed_host_names_are_ours_too(start: Start) -> None:
     assert front.get("/health", Host="other.example").status == 403
 
 
-def test_an_origin_must_be_our_own(server: RunningFront) -> None:
+def test_an_origin_must_be_our_own(server: Client) -> None:
     own = f"http://127.0.0.1:{server.port}"
 
     assert server.get("/health", Origin=own).status == 200
@@ -68,7 +80,7 @@ def test_an_origin_must_be_our_own(server: RunningFront) -> None:
         assert "access-control-allow-origin" not in got.headers
 
 
-def test_two_origins_are_none(server: RunningFront) -> None:
+def test_two_origins_are_none(server: Client) -> None:
     host = b"127.0.0.1:%d" % server.port
 
     assert (
@@ -103,7 +115,7 @@ def test_a_preflight_is_answered_without_a_token_and_for_allowed_origins_only(st
     assert plain.headers["allow"] == "POST, GET, HEAD, OPTIONS"
 
 
-def test_a_page_of_another_site_may_link_here_but_not_load_from_here(server: RunningFront) -> None:
+def test_a_page_of_another_site_may_link_here_but_not_load_from_here(server: Client) -> None:
     loads = server.get("/search?q=a", Sec_Fetch_Site="cross-site", Sec_Fetch_Mode="no-cors")
     links = server.get("/docs", Sec_Fetch_Site="cross-site", Sec_Fetch_Mode="navigate")
 
@@ -159,9 +171,3 @@ def test_the_token_is_never_written_anywhere(guarded: RunningFront) -> None:
     assert TOKEN.encode() not in metrics.body
     assert TOKEN not in guarded.stderr()
     assert TOKEN not in str(guarded.host.requests)
-
-
-@pytest.fixture
-def guarded(start: Start) -> RunningFront:
-    """A front with a token."""
-    return start(token=TOKEN)

@@ -8,10 +8,9 @@ import tempfile
 from typing import Any
 
 import pytest
+from tests.api.client import BOUND, read_to_end
 from tests.api.conftest import Start
-from tests.api.running_front import read_to_end, start_process
-from tests.api.scripted_host import BOUND
-from tests.api.test_limits import post
+from tests.api.running_front import start_process
 
 GOOD: dict[str, Any] = {"schemaVersion": "1.0.0", "repositories": [{"alias": "a", "root": "/tmp"}]}
 
@@ -56,7 +55,7 @@ def test_an_address_that_others_can_reach_needs_a_token(address: str) -> None:
 
 def test_when_the_host_is_gone_running_requests_are_answered_and_the_front_ends(start: Start) -> None:
     front = start()
-    with post(front, "/search", "hang") as waiting, post(front, "/search/stream", "hang") as streaming:
+    with front.begin("/search", "hang") as waiting, front.begin("/search/stream", "hang") as streaming:
         front.host.wait_for(lambda host: len(host.calls()) == 2)
         assert b"event: start" in streaming.recv(4096) + streaming.recv(4096)
         assert front.process.stdin is not None
@@ -69,7 +68,7 @@ def test_when_the_host_is_gone_running_requests_are_answered_and_the_front_ends(
 
 def test_a_signal_lets_running_requests_finish_within_the_bound(start: Start) -> None:
     front = start(drain=10)
-    with post(front, "/search", "hang") as waiting:
+    with front.begin("/search", "hang") as waiting:
         front.host.wait_for(lambda host: len(host.calls()) == 1)
         front.process.send_signal(signal.SIGTERM)
         front.host.answer(front.host.requests[-1], {"code": [], "query": "late"})
@@ -80,7 +79,7 @@ def test_a_signal_lets_running_requests_finish_within_the_bound(start: Start) ->
 
 def test_a_signal_ends_the_front_though_a_request_never_finishes(start: Start) -> None:
     front = start(drain=0.2)
-    with post(front, "/search", "hang") as waiting:
+    with front.begin("/search", "hang") as waiting:
         front.host.wait_for(lambda host: len(host.calls()) == 1)
         front.process.send_signal(signal.SIGINT)
 

@@ -1,30 +1,22 @@
 """Bodies, time, places, and clients that leave or do not read; the host sees what was given up."""
 
 import json
-import socket
 import threading
 
 import pytest
+from tests.api.client import BOUND, Client, parse_events, until
 from tests.api.conftest import Start
-from tests.api.running_front import RunningFront, parse_events
-from tests.api.scripted_host import BOUND, until
+
+pytestmark = pytest.mark.xdist_group("api-lives")
 
 
-def post(front: RunningFront, path: str, query: str) -> socket.socket:
-    """A request whose answer is not read yet."""
-    body = json.dumps({"query": query}).encode()
-    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{front.port}\r\nContent-Type: application/json\r\n"
-    connection = front.connect()
-    connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
-    return connection
-
-
-def metric(front: RunningFront, name: str) -> float:
+def metric(front: Client, name: str) -> float:
     line = next(line for line in front.get("/metrics").body.decode().splitlines() if line.startswith(f"{name} "))
     return float(line.split()[1])
 
 
-def test_a_body_may_be_as_large_as_the_limit_and_no_larger(server: RunningFront) -> None:
+@pytest.mark.requirement("S1-7.3-too-large")
+def test_a_body_may_be_as_large_as_the_limit_and_no_larger(server: Client) -> None:
     empty = len(json.dumps({"query": "a", "meta": ""}))
     largest = json.dumps({"query": "a", "meta": "x" * (1_000_000 - empty)}).encode()
     too_large = server.post("/search", largest + b" ")
@@ -49,21 +41,24 @@ def test_a_chunked_body_needs_no_length_and_has_the_same_limit(start: Start) -> 
     assert large.startswith(b"HTTP/1.1 413")
 
 
+@pytest.mark.requirement("S1-7.1-other-bodies")
+@pytest.mark.requirement("S1-7.3-media-type")
 @pytest.mark.parametrize(
     "kind", ["text/plain", "", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]
 )
-def test_a_body_that_is_not_json_is_an_unsupported_media_type(server: RunningFront, kind: str) -> None:
+def test_a_body_that_is_not_json_is_an_unsupported_media_type(server: Client, kind: str) -> None:
     got = server.post("/search", b'{"query":"a"}', Content_Type=kind)
 
     assert (got.status, got.json["code"]) == (415, "INVALID_REQUEST")
 
 
-def test_a_compressed_body_is_an_unsupported_media_type(server: RunningFront) -> None:
+@pytest.mark.requirement("S1-7.1-json-bodies")
+def test_a_compressed_body_is_an_unsupported_media_type(server: Client) -> None:
     assert server.post("/search", b"x", Content_Encoding="gzip").status == 415
     assert server.post("/search", {"query": "a"}, Content_Type="Application/JSON; charset=utf-8").status == 200
 
 
-def test_a_post_without_a_length_is_asked_for_one(server: RunningFront) -> None:
+def test_a_post_without_a_length_is_asked_for_one(server: Client) -> None:
     head = f"POST /search HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nContent-Type: application/json\r\n"
     answer = server.exchange(f"{head}Connection: close\r\n\r\n".encode())
 
@@ -84,7 +79,7 @@ def test_work_that_takes_too_long_is_cancelled_and_told_with_the_timeout(start: 
 @pytest.mark.parametrize("path", ["/search", "/search/stream"])
 def test_a_client_that_leaves_cancels_its_search(start: Start, path: str) -> None:
     front = start()
-    connection = post(front, path, "hang")
+    connection = front.begin(path, "hang")
     front.host.wait_for(lambda host: len(host.calls()) == 1)
     connection.close()
 
@@ -94,7 +89,7 @@ def test_a_client_that_leaves_cancels_its_search(start: Start, path: str) -> Non
 
 def test_a_client_that_leaves_cancels_what_it_pipelined_too(start: Start) -> None:
     front = start()
-    connection = post(front, "/search", "hang")
+    connection = front.begin("/search", "hang", is_last=False)
     front.host.wait_for(lambda host: len(host.calls()) == 1)
     connection.sendall(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n" % front.port)
     connection.close()
@@ -104,7 +99,7 @@ def test_a_client_that_leaves_cancels_what_it_pipelined_too(start: Start) -> Non
 
 def test_requests_beyond_the_places_are_told_to_come_back_but_health_never_waits(start: Start) -> None:
     front = start(concurrency=2)
-    held = [post(front, "/search", "hang"), post(front, "/search/stream", "hang")]
+    held = [front.begin("/search", "hang"), front.begin("/search/stream", "hang")]
     front.host.wait_for(lambda host: len(host.calls()) == 2)
     refused = front.post("/search", {"query": "a"})
 
@@ -120,7 +115,7 @@ def test_requests_beyond_the_places_are_told_to_come_back_but_health_never_waits
 
 def test_a_silent_stream_shows_that_it_is_alive(start: Start) -> None:
     front = start(keepAlive=0.1)
-    with post(front, "/search/stream", "hang") as connection:
+    with front.begin("/search/stream", "hang") as connection:
         received = b""
         while received.count(b": keep-alive\n\n") < 2:
             received += connection.recv(4096)
@@ -159,7 +154,7 @@ def test_a_slow_reader_that_does_read_gets_everything(start: Start) -> None:
     assert len(got.json["result"]["search"]["filler"]) == 4_000_000
 
 
-def test_many_streams_at_once_get_their_own_answers(server: RunningFront) -> None:
+def test_many_streams_at_once_get_their_own_answers(server: Client) -> None:
     ends: list[tuple[int, str]] = []
 
     def ask(number: int) -> None:
@@ -176,7 +171,7 @@ def test_many_streams_at_once_get_their_own_answers(server: RunningFront) -> Non
 
 def test_a_stream_is_flushed_event_by_event(start: Start) -> None:
     front = start()
-    with post(front, "/search/stream", "hang") as connection:
+    with front.begin("/search/stream", "hang") as connection:
         received = b""
         while b"\n\n" not in received.partition(b"event: start")[2]:
             received += connection.recv(4096)

@@ -67,6 +67,7 @@ async def _serve(
     server = _server(front, options)
     with lifetime.watch():
         await link.open(streams)
+        link.call("server/discover")  # nobody reads the answer: the host prepares a worker for whoever comes first
         serving = asyncio.ensure_future(server.serve(sockets=[listener]))
         serving.add_done_callback(lambda _: lifetime.end("asked"))
         reason = await lifetime.wait()

@@ -131,8 +131,17 @@ async def _repository_of_url(front: Front, exchange: Exchange) -> MountedReposit
 
 async def _health(front: Front, exchange: Exchange) -> Reply:
     host = await front.ask_briefly(exchange, "holdfast/health")
-    result = {"uptimeMs": front.uptime_ms, "host": front.redactor.value(host)}
+    result = {"uptimeMs": front.uptime_ms, "host": front.redactor.value(_told_of_host(host))}
     return success_reply(exchange.stamp, result)
+
+
+def _told_of_host(host: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Without its command line and the last words of a worker: they are for whoever may read the logs."""
+    if host is None:
+        return None
+    last = host.get("last_fault")
+    shown = {key: last.get(key) for key in ("class", "code", "generation")} if isinstance(last, dict) else None
+    return {**{key: value for key, value in host.items() if key != "command"}, "last_fault": shown}
 
 
 async def _capabilities(front: Front, exchange: Exchange) -> Reply:

@@ -4,6 +4,7 @@ Values arrive as text and become what the table of fields says they are. A text 
 on as it is: the tool's own validation then tells what is wrong with it, in the same words on every surface.
 """
 
+import math
 import re
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -21,7 +22,7 @@ _FLAGS = {
     **dict.fromkeys(("false", "0", "no", "off"), False),
 }
 _INTEGER = re.compile(r"-?[0-9]{1,18}")
-_NUMBER = re.compile(r"-?[0-9]{1,18}(?:\.[0-9]{1,18})?")
+_NUMBER = re.compile(r"-?[0-9]{1,18}(?:\.[0-9]{1,400})?(?:[eE][+-]?[0-9]{1,3})?")
 
 
 def decoded_pairs(raw: bytes) -> list[tuple[str, str]]:
@@ -74,6 +75,6 @@ def _value(name: str, values: list[str]) -> Any:
         return _FLAGS.get(text.lower(), text)
     if field.kind == "integer" and _INTEGER.fullmatch(text):
         return int(text)
-    if field.kind == "number" and _NUMBER.fullmatch(text):
+    if field.kind == "number" and _NUMBER.fullmatch(text) and math.isfinite(float(text)):
         return float(text)
     return text

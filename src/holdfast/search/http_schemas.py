@@ -143,7 +143,7 @@ OPERATIONS: dict[str, dict[str, Any]] = {
     "status": {
         "operationId": "status",
         "tags": _SEARCH_TAG,
-        "summary": "What is indexed, and how fresh it is",
+        "summary": "What the index takes up, and whether it is healthy",
         "description": "Repositories that are not served are left out of it.",
         "parameters": _REPO_PARAMETER,
         "responses": {"200": json_response("The state of the index.", _STATUS)},

@@ -20,12 +20,18 @@ def test_a_success_names_the_repository_only_where_there_is_one() -> None:
     assert with_repo["_meta"]["schemaVersion"] == "1.0.0"
 
 
-@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("code", list(CODES))
 def test_every_declared_code_has_its_status(code: str) -> None:
     reply = failure_reply(STAMP, HttpError(fault(code, "m")))
 
     assert reply.status == status_of(fault(code, "m")) == CODES[code].http_status
     assert json.loads(reply.body)["error"]["code"] == code
+
+
+def test_who_reads_that_its_request_was_cancelled_did_not_ask_for_it_and_may_come_back() -> None:
+    reply = failure_reply(STAMP, HttpError(fault("CANCELLED", "m")))
+
+    assert (reply.status, dict(reply.headers)[b"retry-after"]) == (503, b"1")
 
 
 def test_a_code_that_nobody_declared_is_a_fault_of_the_server() -> None:
