@@ -92,7 +92,7 @@ bench-serve: setup
 	$(BIN)/python -m benchmarks.serve_search
 
 soak: setup
-	$(BIN)/python tests/chaos/search_soak.py --seconds 1800
+	$(BIN)/python -m tests.chaos.search_soak --seconds 1800
 
 chaos: chaos-host
 

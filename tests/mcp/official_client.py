@@ -1,4 +1,4 @@
-"""The official Python client in front of the search server, in any of its modes, for tests that are not asynchronous.
+"""The official Python client in front of the search server, in any of its modes, for tests in plain functions.
 
 The client brings a transport of lines; for the legacy mode, whose messages have a header with their length, it is
 given one. Nothing of ours is on this side of the pipe.
@@ -6,8 +6,8 @@ given one. Nothing of ours is on this side of the pipe.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
 import anyio
@@ -15,7 +15,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.shared.message import SessionMessage
-from mcp_types import CallToolResult, ProgressNotification, jsonrpc_message_adapter
+from mcp_types import CallToolResult, jsonrpc_message_adapter
 from tests.mcp.search_place import SearchPlace
 
 __all__ = ["Answer", "OfficialClient", "connected", "content_length_client"]
@@ -73,12 +73,12 @@ class OfficialClient:
         """Call one tool."""
         return self.call_all([(tool, arguments)])[0]
 
-    def call_all(self, calls: list[tuple[str, Mapping[str, Any]]], at_once: int = 16) -> list[Answer]:
+    def call_all(self, calls: Sequence[tuple[str, Mapping[str, Any]]], at_once: int = 16) -> list[Answer]:
         """Call many tools, so many of them at the same time; the answers in the order of the calls."""
         answers: list[Answer] = self._portal.call(self._call_all, calls, at_once)
         return answers
 
-    async def _call_all(self, calls: list[tuple[str, Mapping[str, Any]]], at_once: int) -> list[Answer]:
+    async def _call_all(self, calls: Sequence[tuple[str, Mapping[str, Any]]], at_once: int) -> list[Answer]:
         limit = asyncio.Semaphore(at_once)
 
         async def one(tool: str, arguments: Mapping[str, Any]) -> Answer:
@@ -95,11 +95,13 @@ class OfficialClient:
 
 
 @contextmanager
-def connected(place: SearchPlace, mode: str, *, agree: str = "legacy") -> Iterator[OfficialClient]:
-    """A session with a search server of this mode that stands alone."""
-    command, *arguments = place.command(mode)
+def connected(
+    place: SearchPlace, mode: str, *options: str, hosted: bool = False, agree: str = "legacy"
+) -> Iterator[OfficialClient]:
+    """A session with a search server of this mode; `agree` is the client's own way to agree on a revision."""
+    command, *arguments = place.command(mode, *options, hosted=hosted)
     server = StdioServerParameters(command=command, args=arguments, env=place.environment())
-    with (place.directory / f"stderr-{mode}").open("w") as errors, start_blocking_portal() as portal:
+    with place.stderr(mode).open("w") as errors, start_blocking_portal() as portal:
         transport = content_length_client(server, errors) if mode == "legacy" else stdio_client(server, errors)
         with portal.wrap_async_context_manager(Client(transport, mode=agree)) as client:
             yield OfficialClient(portal, client)
@@ -131,9 +133,18 @@ async def content_length_client(server: StdioServerParameters, errors: Any) -> A
 
 
 async def _receive(output: asyncio.StreamReader, session: Any) -> None:
+    """Messages for the session; progress that nobody asked for is not in the protocol, and so not for it."""
+    async with session:  # which is then told that the process has ended
+        with suppress(asyncio.IncompleteReadError):
+            await _receive_all(output, session)
+
+
+async def _receive_all(output: asyncio.StreamReader, session: Any) -> None:
     while head := await output.readuntil(b"\r\n\r\n"):
         content = await output.readexactly(int(head.removeprefix(b"Content-Length: ")))
-        await session.send(SessionMessage(jsonrpc_message_adapter.validate_json(content)))
+        message = json.loads(content)
+        if message.get("method") != "notifications/progress" or "progressToken" in message["params"]:
+            await session.send(SessionMessage(jsonrpc_message_adapter.validate_python(message)))
 
 
 async def _send(pipe: asyncio.StreamWriter, session: Any) -> None:

@@ -1,5 +1,6 @@
 """A place to serve: an indexed repository, one without an index, a cache; and the command that serves it."""
 
+import json
 import os
 import sys
 from dataclasses import dataclass
@@ -10,7 +11,9 @@ from tests.search.sample import write_sample
 from holdfast.search.library import build_index
 from holdfast.search.repository import find_repository
 
-__all__ = ["SearchPlace", "make_place"]
+__all__ = ["FINDINGS", "SearchPlace", "make_place"]
+
+FINDINGS = [{"id": "F-1", "title": "a budget is never refilled", "severity": "high", "package": "budget"}]
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,16 @@ class SearchPlace:
     def cache(self) -> Path:
         """Where the index is."""
         return self.directory / "cache"
+
+    def add_inputs(self) -> None:
+        """Files that tools take: findings, words, and a workspace. They are not in the index."""
+        (self.repo / "findings.json").write_text(json.dumps(FINDINGS))
+        (self.repo / "words.txt").write_text("alpha\nbeta\n")
+        (self.repo / "workspace.jsonc").write_text('{"schemaVersion": 1, "repos": [{"root": "."}]}')
+
+    def stderr(self, mode: str) -> Path:
+        """Where a server of this mode complains."""
+        return self.directory / f"stderr-{mode}"
 
     def command(self, mode: str = "native", *options: str, hosted: bool = False) -> list[str]:
         """How the search server is started for both repositories, alone or behind the host."""

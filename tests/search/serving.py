@@ -21,7 +21,7 @@ QUICK = {"HOLDFAST_RESTART_DELAY": "0.01", "HOLDFAST_RESTART_DELAY_MAX": "0.05"}
 _ANNOUNCED = re.compile(r"HTTP on (http://\S+)")
 
 
-def write_many(root: Path, files: int = 150, functions: int = 60) -> None:
+def write_many(root: Path, files: int = 100, functions: int = 30) -> None:
     """So many files that a build takes long enough to be met in its middle."""
     for number in range(files):
         body = "".join(

@@ -33,8 +33,9 @@ def serve(repository: Repository, cache: Path, tmp_path: Path) -> Iterator[Serve
 
         yield start
         for server in started:
-            server.assert_nothing_left()
-            assert server.log.broken_laws(is_over=True) == []
+            is_alive = server.process.poll() is None  # or the test itself has ended it
+            server.assert_nothing_left(exit_code=0 if is_alive else None)
+            assert server.log.broken_laws(is_over=is_alive) == []
             assert "Traceback" not in server.stderr()
 
 
@@ -106,7 +107,7 @@ def test_a_build_that_nobody_waits_for_ends_in_silence_within_two_seconds(serve:
     server.until(lambda: not server.below(CHILD), 2, "the end of the child")
     assert server.search("retry budget")["code"]
     assert [answer["id"] for answer in server.drain() if answer["id"] == number] == []
-    assert server.done("build_index", {"incremental": True})["files"] > 150
+    assert server.done("build_index", {"incremental": True})["files"] > 90
     assert len(builds(indexed)) == 1  # what was left half built is gone
 
 
@@ -204,7 +205,7 @@ def test_arguments_that_do_not_go_together_are_refused_before_anything_is_built(
     told = server.refused("build_index", {"mode": "records", "sqlite": True, "artifactsDir": "x"})
 
     assert told["code"] == "INVALID_REQUEST"
-    assert len(told["details"]["problems"]) == 2
+    assert len(told["problems"]) == 2
     assert builds(indexed) == before
 
 

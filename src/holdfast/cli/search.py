@@ -180,7 +180,7 @@ def _arguments(words: tuple[str, ...], options: dict[str, Any]) -> dict[str, Any
 
 def _value(field: Field, values: tuple[Any, ...]) -> Any:
     """What an option says: a list, or the one value that it can have."""
-    if field.kind == "texts":
+    if field.kind == "texts" and len(values) > 1:
         return _entries(values)
     if field.kind == "conditions" and len(values) > 1:
         return values

@@ -18,7 +18,7 @@ from holdfast.settings import Configuration, Settings
 __all__ = ["announce_served", "front_plan", "with_defaults_of_repository"]
 
 _LONGEST_TOKEN = 4096
-_TOKEN_ENV = "HOLDFAST_HTTP_TOKEN"
+_TOKEN_ENV = "HOLDFAST_HTTP_TOKEN"  # noqa: S105 - the name of a variable
 
 
 def announce_served(repos: Sequence[str], workspace: str | None, settings: Settings) -> None:

@@ -203,7 +203,8 @@ def open_index(repository: Repository, cache_dir: Path) -> SearchIndex:
             why = "its index is damaged"
     if home.outdated() is not None:
         why = f"its index has the old format {home.outdated()}"
-    raise ToolError("NO_INDEX", f"{repository.root.name or '/'}: {why}", hint=f"run `{_BUILD_COMMAND}` there")
+    hint = f"call build_index, or run `{_BUILD_COMMAND}` there"
+    raise ToolError("NO_INDEX", f"{repository.root.name or '/'}: {why}", hint=hint)
 
 
 def build_index(

@@ -8,6 +8,7 @@ ends of a line.
 import re
 import warnings
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
 from holdfast.errors import ToolError
@@ -56,12 +57,12 @@ def parsed(pattern: str, flags: str = "") -> Tree:
     unknown = sorted(set(flags) - set("ims"))
     if unknown:
         raise _refused(f"the flag {unknown[0]!r} of a regular expression is not known", 0, "There are i, m and s.")
-    from re import _parser  # type: ignore[attr-defined]  # what `re.compile` itself parses with
+    parser: Any = import_module("re._parser")  # what `re.compile` itself parses with; no public name leads there
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # remarks on the style of a pattern
-            return _parser.parse(pattern, re.IGNORECASE if "i" in flags else 0)
+            return parser.parse(pattern, re.IGNORECASE if "i" in flags else 0)
     except re.error as error:
         message = f"the regular expression is not valid: {error.msg}"
         raise _refused(message, error.pos or 0, "Correct it; a backslash makes a character literal.") from None

@@ -103,15 +103,17 @@ class SearchRequest:
 
     @classmethod
     def from_arguments(cls, arguments: Mapping[str, Any]) -> "SearchRequest":
-        """The request that a JSON object of arguments makes; ToolError INVALID_REQUEST lists all violations."""
+        """The request that a JSON object of arguments makes.
+
+        ToolError INVALID_REQUEST lists all violations: of the schema, or else those that no schema can tell.
+        """
         found = schema_violations(arguments)
-        if not isinstance(arguments, Mapping):
+        if found:  # told alone: whoever checks the schema before it gets here answers the same
             raise _refusal(found)
-        wrong = {item["instancePath"].split("/")[1] for item in found if item["instancePath"]}
         values: dict[str, Any] = {}
         for name, value in arguments.items():
-            field = FIELD_OF.get(name)
-            if field is not None and name not in wrong and value is not None:
+            field = FIELD_OF[name]
+            if value is not None:
                 values[field.attribute] = _normal(field, value)
                 found.extend(_meaning_violations(field, value, values[field.attribute]))
         found.extend(_condition_violations(values) if not found else ())

@@ -8,23 +8,35 @@ import contextlib
 import json
 import os
 import threading
+import time
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.errors import ToolError
-from holdfast.search.library import SearchIndex, open_index
-from holdfast.search.repository import Repository, find_repository
+from holdfast.search.home import IndexHome
+from holdfast.search.repository import Repository, find_repository, index_home
 from holdfast.settings import Settings, load_settings
+
+if TYPE_CHECKING:  # the engine is loaded by the first search: a host that only announces does without
+    from holdfast.search.library import SearchIndex
 
 __all__ = ["SERVED_ENV", "Served", "aliases", "announce", "served"]
 
 SERVED_ENV = "HOLDFAST_SEARCH_SERVED"
 _TOLD_KNOBS = ("mcp_mode", "queue_max", "max_message_bytes")
-_IDLE_READERS = 4  # per repository
+_IDLE_READERS = 2  # per repository
+# Searches at once. More would not be faster, since most of a search holds the interpreter's lock; they would only
+# interrupt each other, and need a reader each.
+_AT_ONCE = 2
+_PATIENCE = 2.0  # seconds that a search waits for its turn; then it begins all the same, beside slow ones
 _IDLE_REPOSITORIES = 8
+_FOUND_SECONDS = 1.0  # how long a repository is taken to be what it was
+_NOTHING_THERE = (0, 0)
+
+Stamp = tuple[int, int]  # of the pointer to the current build
 
 
 def announce(
@@ -83,55 +95,102 @@ class Served:
         self.workspace = workspace
         self.server = server
         self.aliases = aliases(roots)
+        self._found: dict[Path, tuple[float, Repository]] = {}
         self._lock = threading.Lock()
-        self._idle: OrderedDict[str, list[SearchIndex]] = OrderedDict()
+        self._turns = threading.BoundedSemaphore(_AT_ONCE)
+        self._idle: OrderedDict[str, list[_Reader]] = OrderedDict()
 
     def find(self, repo_path: str | None = None) -> Repository:
         """The repository of a path or of a name that is served; without one, the first that is served."""
-        if repo_path is None:
-            return find_repository(next(iter(self.aliases.values()), None))
-        return find_repository(self.aliases.get(repo_path, repo_path))
+        first = next(iter(self.aliases.values()), None)
+        root = first if repo_path is None else self.aliases.get(repo_path)
+        return self._known(root) if root is not None else find_repository(repo_path)
+
+    def _known(self, root: Path) -> Repository:
+        """The repository of a root that is served; to find it costs as much as a remembered answer."""
+        now, known = time.monotonic(), self._found.get(root)
+        if known is None or now - known[0] > _FOUND_SECONDS or not root.is_dir():
+            known = self._found[root] = (now, find_repository(root))
+        return known[1]
 
     @contextlib.contextmanager
-    def index(self, repository: Repository) -> Iterator[SearchIndex]:
+    def index(self, repository: Repository) -> "Iterator[SearchIndex]":
         """An open index that nobody else uses meanwhile; ToolError NO_INDEX when there is none."""
-        index = self._take(repository) or open_index(repository, self.cache_dir)
+        has_turn = self._turns.acquire(timeout=_PATIENCE)
+        try:
+            with self._reader(repository) as index:
+                yield index
+        finally:
+            if has_turn:
+                self._turns.release()
+
+    @contextlib.contextmanager
+    def _reader(self, repository: Repository) -> "Iterator[SearchIndex]":
+        from holdfast.search.library import open_index
+
+        stamp = IndexHome(index_home(repository, self.cache_dir)).pointer_stamp()
+        index = self._take(repository, stamp) or open_index(repository, self.cache_dir)
         try:
             yield index
         except ToolError:  # the question was wrong, not the index
-            self._give_back(index)
+            self._give_back(_Reader(index, stamp))
             raise
-        except BaseException:
+        except BaseException as error:
             index.close()
+            self._refuse_if_damaged(repository, error)
             raise
-        self._give_back(index)
+        self._give_back(_Reader(index, stamp))
 
     def release(self, repository: Repository | None = None) -> None:
         """Let go of what is open and unused, so that it can be removed; of one repository or of all."""
         with self._lock:
             names = list(self._idle) if repository is None else [repository.repo_id]
-            closing = [index for name in names for index in self._idle.pop(name, ())]
-        for index in closing:
-            index.close()
+            closing = [reader for name in names for reader in self._idle.pop(name, ())]
+        _close(closing)
 
-    def _take(self, repository: Repository) -> SearchIndex | None:
+    def _take(self, repository: Repository, stamp: Stamp) -> "SearchIndex | None":
+        """An idle reader. One of another build is let go: it would keep from the disk what nobody needs."""
         with self._lock:
-            idle = self._idle.get(repository.repo_id, [])
-            index = idle.pop() if idle else None
-        if index is not None and not index.is_there():
-            index.close()
-            self.release(repository)
-            return None
-        return index
+            idle = self._idle.pop(repository.repo_id, [])
+            fitting = [reader for reader in idle if reader.stamp == stamp != _NOTHING_THERE]
+            taken = fitting.pop().opened if fitting else None
+            if fitting:
+                self._idle[repository.repo_id] = fitting
+        _close(reader for reader in idle if reader.stamp != stamp or stamp == _NOTHING_THERE)
+        return taken
 
-    def _give_back(self, index: SearchIndex) -> None:
-        closing = [index]
+    def _give_back(self, reader: "_Reader") -> None:
+        closing = [reader]
         with self._lock:
-            idle = self._idle.setdefault(index.repository.repo_id, [])
-            self._idle.move_to_end(index.repository.repo_id)
+            idle = self._idle.setdefault(reader.opened.repository.repo_id, [])
+            self._idle.move_to_end(reader.opened.repository.repo_id)
             if len(idle) < _IDLE_READERS:
                 idle.append(closing.pop())
             while len(self._idle) > _IDLE_REPOSITORIES:
                 closing += self._idle.popitem(last=False)[1]
-        for unused in closing:
-            unused.close()
+        _close(closing)
+
+    def _refuse_if_damaged(self, repository: Repository, error: BaseException) -> None:
+        """ToolError NO_INDEX where an error is that of an index that was damaged or removed while it was open."""
+        import sqlite3
+
+        from holdfast.search.library import open_index
+        from holdfast.search.store.database import is_damage
+
+        if isinstance(error, sqlite3.DatabaseError) and is_damage(error):
+            message = f"{repository.root.name or '/'}: its index is damaged"
+            raise ToolError("NO_INDEX", message, hint="Call build_index once.") from error
+        if isinstance(error, (OSError, ValueError, sqlite3.Error)):
+            open_index(repository, self.cache_dir).close()
+
+
+class _Reader(NamedTuple):
+    """An open index, and what the pointer to the current build was when it was last asked."""
+
+    opened: "SearchIndex"
+    stamp: Stamp
+
+
+def _close(readers: Iterable[_Reader]) -> None:
+    for reader in readers:
+        reader.opened.close()

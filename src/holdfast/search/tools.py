@@ -169,7 +169,8 @@ def workspace_status(ctx: SyncContext, workspace_path: given.WorkspacePath = Non
     from holdfast.search import workspace
 
     place = served()
-    found = workspace.find_workspace(workspace_path, place.workspace, place.find().root)
+    repository, _ = _settled(None)
+    found = workspace.find_workspace(workspace_path, place.workspace, repository.root)
     _, stop = followed(ctx)
     return WorkspaceStatus.model_validate(workspace.workspace_status(found, place.cache_dir, stop=stop))
 
