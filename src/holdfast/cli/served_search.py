@@ -4,16 +4,17 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import ToolError, UsageError
-from holdfast.host.front import FrontPlan
-from holdfast.host.listener import is_loopback, listen, parse_address
 from holdfast.search.configuration import load_configuration as load_repository_configuration
 from holdfast.search.repository import find_repository
 from holdfast.search.served import SERVED_ENV, announce, served
 from holdfast.search.version import SCHEMA_VERSION
 from holdfast.settings import Configuration, Settings
+
+if TYPE_CHECKING:  # a worker comes this way too, and needs nothing of the host
+    from holdfast.host.front import FrontPlan
 
 __all__ = ["announce_served", "front_plan", "with_defaults_of_repository"]
 
@@ -51,8 +52,11 @@ def with_defaults_of_repository(options: Mapping[str, Any], configuration: Confi
     return {**options, **open_ones}
 
 
-def front_plan(settings: Settings) -> FrontPlan:
+def front_plan(settings: Settings) -> "FrontPlan":
     """The front for these settings, its socket bound; UsageError where that is not possible or not safe."""
+    from holdfast.host.front import FrontPlan
+    from holdfast.host.listener import is_loopback, listen, parse_address
+
     host, port = parse_address(settings.http)
     token = _token(settings)
     os.environ.pop(_TOKEN_ENV, None)  # what the worker and its programs need not know
