@@ -156,6 +156,9 @@ class Mcp:
                 self._search(word, must_find=word)
         elif code == "CANCELLED" and not word:
             self._figures.done["cancelled builds"] += 1
+        elif answer.get("error", {}).get("data", {}).get("code") == "REPLAY_EXHAUSTED":
+            # Its worker was killed as often as a call is repeated; a build is long and no read.
+            self._figures.done["builds killed too often"] += 1
         else:
             raise SoakError(f"a build failed: {json.dumps(answer)[:600]}")
 

@@ -14,7 +14,7 @@ from tests.mcp.search_place import SearchPlace
 
 from holdfast.errors import ToolError
 from holdfast.observe.sink import EventSink
-from holdfast.search.served import SERVED_ENV, announce, served
+from holdfast.search.served import SERVED_ENV, aliases, announce, served
 from holdfast.vocabulary.events import Event
 from holdfast.worker.context import Context
 from holdfast.worker.invoke import RegisteredTool, run_here
@@ -71,7 +71,7 @@ def bench_at(place: SearchPlace) -> Iterator[Bench]:
     """A bench that serves a place; afterwards this process serves nothing any more."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(SERVED_ENV, "")  # so that it is put back
-        announce([place.repo, place.bare], place.cache)
+        announce(aliases([place.repo, place.bare]), place.cache)
         try:
             yield Bench(place)
         finally:

@@ -23,7 +23,7 @@ from holdfast.search.served import SERVED_ENV, Served, aliases, announce, served
 @pytest.fixture
 def place(repository: Repository, cache: Path) -> Served:
     build_index(repository, cache)
-    return Served([repository.root], cache)
+    return Served(aliases([repository.root]), cache)
 
 
 def ask(place: Served, **arguments: Any) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def test_repositories_of_the_same_name_get_numbers() -> None:
 
 def test_a_repository_is_meant_by_its_name_its_path_or_by_being_the_first(tmp_path: Path, cache: Path) -> None:
     roots = [write_sample(tmp_path / name / "shop") for name in ("one", "two")]
-    place = Served(roots, cache)
+    place = Served(aliases(roots), cache)
 
     assert place.find().root == roots[0]
     assert place.find("shop-2").root == roots[1]
@@ -60,7 +60,7 @@ def test_a_repository_is_meant_by_its_name_its_path_or_by_being_the_first(tmp_pa
 
 
 def test_a_served_repository_that_is_gone_is_told_at_once(repository: Repository, cache: Path) -> None:
-    place = Served([repository.root], cache)
+    place = Served(aliases([repository.root]), cache)
     assert place.find() is place.find(repository.root.name)
     shutil.rmtree(repository.root)
 
@@ -72,7 +72,7 @@ def test_what_is_announced_is_what_the_processes_below_serve(
     repository: Repository, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(SERVED_ENV, "")
-    announce([repository.root], cache, repository.root / "w.jsonc")
+    announce(aliases([repository.root]), cache, repository.root / "w.jsonc")
     try:
         assert served().find().root == repository.root
         assert (served().cache_dir, served().workspace) == (cache, repository.root / "w.jsonc")
@@ -141,7 +141,7 @@ def test_only_a_few_repositories_are_kept_open(tmp_path: Path, cache: Path) -> N
         (tmp_path / f"r{number}").mkdir()
         (tmp_path / f"r{number}" / "budget.py").write_text("def retry_budget():\n    return 1\n")
     repositories = [find_repository(tmp_path / f"r{number}") for number in range(10)]
-    place = Served([repository.root for repository in repositories], cache)
+    place = Served(aliases(repository.root for repository in repositories), cache)
     for repository in repositories:
         build_index(repository, cache)
         assert ask(place, repoPath=repository.root.name)["code"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.errors import ToolError, UsageError
 from holdfast.search.configuration import load_configuration as load_repository_configuration
 from holdfast.search.repository import find_repository
-from holdfast.search.served import SERVED_ENV, announce, served
+from holdfast.search.served import SERVED_ENV, aliases, announce, served
 from holdfast.search.version import SCHEMA_VERSION
 from holdfast.settings import Configuration, Settings
 
@@ -26,17 +26,20 @@ def announce_served(repos: Sequence[str], workspace: str | None, settings: Setti
     """Tell this process, and those below it, what is served; a worker of a host was told already."""
     if not repos and workspace is None and SERVED_ENV in os.environ:
         told = served()
-        announce(list(told.aliases.values()), told.cache_dir, told.workspace, settings)
+        announce(told.aliases, told.cache_dir, told.workspace, settings)
         return
     roots = [find_repository(repo).root for repo in repos]
     place = None if workspace is None else Path(workspace).absolute()
+    given: dict[Path, str] = {}
     if place is not None:
         from holdfast.search.workspace import read_workspace
 
-        roots += [repo.root for repo in read_workspace(place).repos if repo.enabled and repo.root not in roots]
+        listed = [repo for repo in read_workspace(place).repos if repo.enabled]
+        roots += [repo.root for repo in listed]
+        given = {repo.root: repo.alias for repo in listed if repo.alias}
     if not roots:
         roots = [find_repository(None).root]
-    announce(list(dict.fromkeys(roots)), settings.cache_path().absolute(), place, settings)
+    announce(aliases(roots, given), settings.cache_path().absolute(), place, settings)
 
 
 def with_defaults_of_repository(options: Mapping[str, Any], configuration: Configuration) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -40,11 +40,11 @@ Stamp = tuple[int, int]  # of the pointer to the current build
 
 
 def announce(
-    roots: Sequence[Path], cache_dir: Path, workspace: Path | None = None, server: Settings | None = None
+    named: Mapping[str, Path], cache_dir: Path, workspace: Path | None = None, server: Settings | None = None
 ) -> None:
     """Say what this process, and every one below it, serves, and with which settings as far as tools tell them."""
     told = {
-        "roots": [str(root) for root in roots],
+        "named": {alias: str(root) for alias, root in named.items()},
         "cacheDir": str(cache_dir),
         "workspace": None if workspace is None else str(workspace),
         "server": None if server is None else {knob: getattr(server, knob) for knob in _TOLD_KNOBS},
@@ -58,20 +58,20 @@ def served() -> "Served":
     """What this process serves; by default the repository around its working directory."""
     told: dict[str, Any] = json.loads(os.environ.get(SERVED_ENV, "{}"))
     if not told:
-        return Served([], load_settings().cache_path())
+        return Served({}, load_settings().cache_path())
     workspace, server = told["workspace"], told["server"]
     return Served(
-        [Path(root) for root in told["roots"]],
+        {alias: Path(root) for alias, root in told["named"].items()},
         Path(told["cacheDir"]),
         None if workspace is None else Path(workspace),
         None if server is None else Settings(**server),
     )
 
 
-def aliases(roots: Sequence[Path], given: Mapping[Path, str] | None = None) -> dict[str, Path]:
+def aliases(roots: Iterable[Path], given: Mapping[Path, str] | None = None) -> dict[str, Path]:
     """A name for each root: the given one, or that of its directory; with a number where two have the same."""
     named: dict[str, Path] = {}
-    for root in roots:
+    for root in dict.fromkeys(roots):
         wanted = (given or {}).get(root) or root.name or "root"
         alias, count = wanted, 1
         while alias in named:
@@ -86,7 +86,7 @@ class Served:
 
     def __init__(
         self,
-        roots: Sequence[Path],
+        named: Mapping[str, Path],
         cache_dir: Path,
         workspace: Path | None = None,
         server: Settings | None = None,
@@ -94,7 +94,7 @@ class Served:
         self.cache_dir = cache_dir
         self.workspace = workspace
         self.server = server
-        self.aliases = aliases(roots)
+        self.aliases = dict(named)
         self._found: dict[Path, tuple[float, Repository]] = {}
         self._lock = threading.Lock()
         self._turns = threading.BoundedSemaphore(_AT_ONCE)
