@@ -17,6 +17,7 @@ from holdfast.search.answering import answer
 from holdfast.search.home import IndexHome
 from holdfast.search.library import SearchIndex, build_index
 from holdfast.search.repository import Repository, find_repository, index_home
+from holdfast.search.request import SearchRequest
 from holdfast.search.served import SERVED_ENV, Served, aliases, announce, served
 
 
@@ -208,3 +209,21 @@ def test_readers_of_an_old_build_do_not_keep_it_from_being_removed(
     build_index(repository, cache)
 
     assert len(list(IndexHome(index_home(repository, cache)).builds.iterdir())) == 1
+
+
+def test_a_search_whose_index_is_replaced_meanwhile_is_answered_by_the_next(
+    place: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    search = SearchIndex.search
+
+    def removed_once(index: SearchIndex, request: SearchRequest) -> dict[str, Any]:
+        asked.append(1)
+        if len(asked) == 1:
+            raise FileNotFoundError("the build was removed")
+        return search(index, request)
+
+    monkeypatch.setattr(SearchIndex, "search", removed_once)
+
+    assert ask(place)["code"]
+    assert len(asked) == 2

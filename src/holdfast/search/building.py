@@ -97,7 +97,7 @@ def _restore(
     repository: Repository, cache_dir: Path, given: str | None, warnings: list[dict[str, str]], stop: "Stop"
 ) -> bool:
     directory = repository.root / (given or DIRECTORY)
-    if restore_index(repository, cache_dir, directory, stop=stop):
+    if restore_index(repository, cache_dir, directory, stop=stop, wait=PATIENCE):
         return True
     warnings.append(_warning("artifacts", "there is no exported index of this format to take up; it was built"))
     return False

@@ -70,14 +70,19 @@ def export_index(repository: Repository, cache_dir: Path, directory: Path) -> di
     }
 
 
-def restore_index(repository: Repository, cache_dir: Path, directory: Path, *, stop: "Stop") -> bool:
-    """Make an exported index the current one; False where there is none, or one of another format."""
+def restore_index(
+    repository: Repository, cache_dir: Path, directory: Path, *, stop: "Stop", wait: float = 0.0
+) -> bool:
+    """Make an exported index the current one; False where there is none, or one of another format.
+
+    Another writer is waited for, no longer than `wait` seconds.
+    """
     manifest = _noted(directory)
     if manifest is None or manifest.get("format") != FORMAT:
         return False
     name, files = _checked(manifest)
     home = IndexHome(index_home(repository, cache_dir))
-    with home.writing(stop=stop):
+    with home.writing(wait=wait, stop=stop):
         if (current := home.current()) is not None and current.name == name:
             return True
         build = Build(home.builds / name)
