@@ -1,7 +1,4 @@
-"""What a filter can ask of a chunk, as terms, from what the store keeps of it.
-
-It says the same as what the parsers say when a chunk is first indexed; the two are held together by a test.
-"""
+"""What a filter can ask of a chunk, from what the store keeps of it: one source for every backend."""
 
 import os
 from collections.abc import Iterator, Mapping

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import orjson
 
+from holdfast.search.fact_terms import fact_pairs
 from holdfast.search.model import Chunk, Extraction
 from holdfast.search.packing import pack, pack_text
 from holdfast.search.prepared import ChunkWords, PreparedChunk, PreparedFile, fact
@@ -20,7 +21,6 @@ from holdfast.search.tokens import body_streams
 
 __all__ = ["FileToPrepare", "Unchanged", "Vanished", "digest_of", "prepare"]
 
-_LONGEST_FACT = 4000  # characters of a value that is filtered by
 _LARGEST = 128 << 20  # bytes of a file that grew since it was found
 _NEVER_FILTERED = frozenset({"param_types", "param_defaults", "modifiers", "exports", "risk_sanitizers"})
 
@@ -176,6 +176,7 @@ def _prepared(task: FileToPrepare, source: bytes, chunk: Chunk) -> PreparedChunk
         body=body,
         identifiers=identifiers,
     )
+    details = _details(chunk, from_document=task.mode == "extracted-prose")
     return PreparedChunk(
         mode=chunk.mode,
         kind=chunk.kind,
@@ -186,44 +187,17 @@ def _prepared(task: FileToPrepare, source: bytes, chunk: Chunk) -> PreparedChunk
         end_line=chunk.end_line,
         words=words,
         packed_words=words.packed(),
-        facts=list(_facts(task, chunk)),
+        facts=list(_facts(task, chunk, details)),
         counts=chunk.counts,
-        details=pack(orjson.dumps(_details(chunk, from_document=task.mode == "extracted-prose"))),
+        details=pack(orjson.dumps(details)),
     )
 
 
-def _facts(task: FileToPrepare, chunk: Chunk) -> Iterable[str]:
+def _facts(task: FileToPrepare, chunk: Chunk, details: dict[str, object]) -> Iterable[str]:
     """Everything that a filter can ask of a chunk, as terms. What holds for the file is in the file's document."""
-    yield fact("mode", chunk.mode)
-    yield fact("kind", chunk.kind)
-    yield fact("lang", task.language)
-    yield fact("ext", os.path.splitext(task.path)[1].lower())
-    if chunk.signature:
-        yield fact("signature", chunk.signature[:_LONGEST_FACT])
-    if chunk.visibility:
-        yield fact("visibility", chunk.visibility)
-    for flag in chunk.flags:
-        yield fact("flag", flag)
-    for name, values in chunk.facts.items():
+    for name, value in fact_pairs(chunk.mode, chunk.kind, task.language, task.path, details):
         if name not in _NEVER_FILTERED:
-            for value in values:
-                yield fact(name, value[:_LONGEST_FACT])
-    for key, value in _flat(chunk.record or {}):
-        yield fact("record", f"{key}={value}"[:_LONGEST_FACT])
-
-
-def _flat(record: dict[str, object], prefix: str = "") -> Iterable[tuple[str, str]]:
-    """The fields of a record as `meta` names them: dotted, each element of a list by itself."""
-    for key, value in record.items():
-        name = f"{prefix}{key}"
-        if isinstance(value, dict):
-            yield name, orjson.dumps(value).decode()
-            yield from _flat(value, f"{name}.")
-        else:
-            for element in value if isinstance(value, list) else [value]:
-                yield name, element if isinstance(element, str) else orjson.dumps(element).decode()
-                if isinstance(element, dict):
-                    yield from _flat(element, f"{name}.")
+            yield fact(name, value)
 
 
 def _details(chunk: Chunk, *, from_document: bool) -> dict[str, object]:
