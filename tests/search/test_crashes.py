@@ -1,5 +1,6 @@
 """A writer that dies at any step leaves an index that answers, and that the next writer brings in order."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from holdfast.search.home import IndexHome
 from holdfast.search.index_writer import settle
 from holdfast.search.library import build_index, ensure_index, index_path, open_index
 from holdfast.search.repository import Repository
@@ -174,3 +176,22 @@ def test_an_index_is_searched_where_nothing_can_be_written(repository: Repositor
     run = [sys.executable, "-c", script, str(repository.root), str(cache)]
     done = subprocess.run(run, check=False, timeout=50, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("True\n", "")
+
+
+def test_what_a_writer_left_of_an_unfinished_commit_is_in_nobodys_way(repository: Repository, cache: Path) -> None:
+    build_index(repository, cache)
+    build = IndexHome(index_path(repository, cache)).current()
+    assert build is not None
+    terms = build.terms
+    noted = json.loads((terms / "meta.json").read_bytes())
+    for segment in noted["segments"]:
+        for number in range(
+            noted["opstamp"], noted["opstamp"] + 100
+        ):  # one of them will be that of the next commit
+            (terms / f"{segment['segment_id'].replace('-', '')}.{number}.del").write_bytes(b"half a list")
+    (repository.root / "src/errors.py").write_text("def zebra_crossing():\n    return 1\n")
+
+    assert build_index(repository, cache)["action"] == "updated"
+    with open_index(repository, cache) as index:
+        found = index.search(SearchRequest.from_arguments({"query": "zebra crossing"}))
+    assert [hit["file"] for hit in found["code"]][:1] == ["src/errors.py"]

@@ -217,13 +217,43 @@ def test_a_search_whose_index_is_replaced_meanwhile_is_answered_by_the_next(
     asked: list[int] = []
     search = SearchIndex.search
 
-    def removed_once(index: SearchIndex, request: SearchRequest) -> dict[str, Any]:
+    def removed_once(index: SearchIndex, request: SearchRequest, **more: Any) -> dict[str, Any]:
         asked.append(1)
         if len(asked) == 1:
             raise FileNotFoundError("the build was removed")
-        return search(index, request)
+        return search(index, request, **more)
 
     monkeypatch.setattr(SearchIndex, "search", removed_once)
 
     assert ask(place)["code"]
     assert len(asked) == 2
+
+
+def test_a_search_that_nobody_waits_for_ends_where_it_is(place: Served) -> None:
+    whole, asked = 0, 0
+
+    def count() -> bool:
+        nonlocal whole
+        whole += 1
+        return False
+
+    def stop() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > whole // 2
+
+    answer(place, {"query": "/def \\w+/ budget"}, count)
+    with pytest.raises(ToolError, match="CANCELLED"):
+        answer(place, {"query": "/def \\w+/ budget retry"}, stop)
+
+    assert whole > 10
+    assert ask(place)["code"]  # whoever comes next is not affected
+
+
+def test_a_search_that_nobody_waits_for_gives_up_its_place_in_the_queue(place: Served) -> None:
+    with ExitStack() as slow:
+        repository = place.find()
+        for _ in range(2):
+            slow.enter_context(place.index(repository))
+        with pytest.raises(ToolError, match="before its turn"):
+            answer(place, {"query": "budget"}, lambda: True)

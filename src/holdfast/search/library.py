@@ -83,8 +83,8 @@ class SearchIndex:
             self._close_portable()
             self._resources.close()
 
-    def search(self, request: SearchRequest) -> dict[str, Any]:
-        """The answer to a request, as one JSON-like payload."""
+    def search(self, request: SearchRequest, *, stop: "Stop | None" = None) -> dict[str, Any]:
+        """The answer to a request, as one JSON-like payload; `stop` ends it with CANCELLED."""
         started = time.perf_counter()
         if request.backend not in _SERVED:
             raise ToolError(
@@ -95,8 +95,8 @@ class SearchIndex:
         with self._lock:
             self._follow()
             if request.backend == "sqlite-fts":
-                return self._search_portable(request)
-            return self._opened.answer(request, started)
+                return self._search_portable(request, stop)
+            return self._opened.answer(request, started, stop)
 
     def status(self) -> dict[str, Any]:
         """What is in the index, how fresh it is, and what was left out and why."""
@@ -120,7 +120,7 @@ class SearchIndex:
             moved = head(self.repository) != (facts.commit, facts.branch)
             return moved or self._opened.changed_files() != 0
 
-    def _search_portable(self, request: SearchRequest) -> dict[str, Any]:
+    def _search_portable(self, request: SearchRequest, stop: "Stop | None") -> dict[str, Any]:
         """The answer of the portable file, which may be of an older generation than the index."""
         from holdfast.search.portable_reading import open_portable, stamp_of
 
@@ -128,7 +128,7 @@ class SearchIndex:
         if self._portable is None or self._portable.stamp != stamp_of(path):
             self._close_portable()
             self._portable = open_portable(path, self.repository, blame=self._build.blame)
-        answer = self._portable.search(request)
+        answer = self._portable.search(request, stop)
         if not self._is_of_this_generation(self._portable.opened):
             answer["warnings"] = [*answer["warnings"], _OLDER]
         return answer

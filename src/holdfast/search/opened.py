@@ -6,7 +6,7 @@ its repository has changed since, is left open in the answer.
 
 import time
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,8 +45,20 @@ class Opened:
         self._answers.clear()
         self._freshness = (0.0, None)
 
-    def answer(self, request: SearchRequest, started: float) -> dict[str, Any]:
-        """The answer to a request that came at a time of `time.perf_counter`, as one JSON-like payload."""
+    def answer(
+        self, request: SearchRequest, started: float, stop: Callable[[], bool] | None = None
+    ) -> dict[str, Any]:
+        """The answer to a request that came at a time of `time.perf_counter`, as one JSON-like payload.
+
+        `stop` is asked again and again; ToolError CANCELLED when it says so.
+        """
+        self.store.stop, never = stop or self.store.stop, self.store.stop
+        try:
+            return self._answer(request, started)
+        finally:
+            self.store.stop = never
+
+    def _answer(self, request: SearchRequest, started: float) -> dict[str, Any]:
         found, remembered = self._found(request)
         about = self._about()
         answer = {"backend": self.engine.name, "query": request.query, **found, **about}
@@ -123,7 +135,7 @@ class Opened:
             return [row for row in rows if needle in (files[row.file].author or "").lower()], [reason]
         from holdfast.search.authors import rows_by_author
 
-        return rows_by_author(self.repository, self.store, self.blame, rows, author)
+        return rows_by_author(self.repository, self.store, self.blame, rows, author, stop=self.store.stop)
 
 
 def _same_branch(request: SearchRequest, branch: str | None) -> bool:

@@ -6,6 +6,7 @@ The file is never written to while it has its name: a newer one takes its place,
 import contextlib
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,8 +45,8 @@ class OpenedPortable:
     opened: Opened
     resources: contextlib.ExitStack
 
-    def search(self, request: SearchRequest) -> dict[str, Any]:
-        """The answer to a request, as one JSON-like payload."""
+    def search(self, request: SearchRequest, stop: Callable[[], bool] | None = None) -> dict[str, Any]:
+        """The answer to a request, as one JSON-like payload; `stop` ends it with CANCELLED."""
         started = time.perf_counter()
         missing = [mode for mode in modes(request) if mode not in self.modes]
         if missing:
@@ -55,7 +56,7 @@ class OpenedPortable:
                 hint="call build_sqlite_index with the mode all, or search another mode",
             )
         with damage_told():
-            return self.opened.answer(request, started)
+            return self.opened.answer(request, started, stop)
 
     def close(self) -> None:
         """Let go of the file."""

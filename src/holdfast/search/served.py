@@ -10,7 +10,7 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,6 +32,7 @@ _IDLE_READERS = 2  # per repository
 # interrupt each other, and need a reader each.
 _AT_ONCE = 2
 _PATIENCE = 2.0  # seconds that a search waits for its turn; then it begins all the same, beside slow ones
+_POLL = 0.05  # seconds between two looks whether anybody still waits for the search
 _IDLE_REPOSITORIES = 8
 _FOUND_SECONDS = 1.0  # how long a repository is taken to be what it was
 _NOTHING_THERE = (0, 0)
@@ -114,15 +115,28 @@ class Served:
         return known[1]
 
     @contextlib.contextmanager
-    def index(self, repository: Repository) -> "Iterator[SearchIndex]":
-        """An open index that nobody else uses meanwhile; ToolError NO_INDEX when there is none."""
-        has_turn = self._turns.acquire(timeout=_PATIENCE)
+    def index(self, repository: Repository, stop: Callable[[], bool] = lambda: False) -> "Iterator[SearchIndex]":
+        """An open index that nobody else uses meanwhile; ToolError NO_INDEX when there is none.
+
+        `stop` is asked while a turn is waited for; ToolError CANCELLED when it says so.
+        """
+        has_turn = self._turn(stop)
         try:
             with self._reader(repository) as index:
                 yield index
         finally:
             if has_turn:
                 self._turns.release()
+
+    def _turn(self, stop: Callable[[], bool]) -> bool:
+        """Wait for a turn, but not for ever: slow searches must not keep everybody else waiting."""
+        until = time.monotonic() + _PATIENCE
+        while not self._turns.acquire(timeout=_POLL):
+            if stop():
+                raise ToolError("CANCELLED", "the search was stopped before its turn")
+            if time.monotonic() > until:
+                return False
+        return True
 
     @contextlib.contextmanager
     def _reader(self, repository: Repository) -> "Iterator[SearchIndex]":

@@ -34,11 +34,13 @@ def hits(
     for one in ranked:
         ends[one.row.file] = max(ends[one.row.file], one.row.end)
     texts = {n: store.text(n, until=None if request.context else end) for n, end in ends.items()}
-    return [
-        _hit(one, files[one.row.file], details[one.row.id], texts[one.row.file], request, words, reasons)
-        for one in ranked
-        if one.row.file in files and one.row.id in details
-    ]
+    shown = []
+    for one in ranked:
+        store.check_stop()
+        if one.row.file in files and one.row.id in details:
+            text = texts[one.row.file]
+            shown.append(_hit(one, files[one.row.file], details[one.row.id], text, request, words, reasons))
+    return shown
 
 
 def _hit(

@@ -1,5 +1,6 @@
 """The writing side of the term index: one commit per generation."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ class TermWriter:
         if fresh:
             self._index = tantivy.Index(build_schema(), path=str(directory))
         else:
+            _sweep(directory)
             self._index = tantivy.Index.open(str(directory))
         self._heap = _HEAP if fresh else _HEAP // 4
         self._writer: Any = self._index.writer(self._heap, 1)
@@ -61,6 +63,23 @@ class TermWriter:
         """Let go of the index without a commit."""
         self._writer.rollback()
         self._writer = None
+
+
+def _sweep(directory: Path) -> None:
+    """Remove lists of deletions that no commit refers to.
+
+    They are named after the number of the commit that they were written for. One that a killed writer left is
+    in the way of the next commit, which gets the same number.
+    """
+    noted = json.loads((directory / "meta.json").read_bytes())
+    known = {
+        f"{segment['segment_id'].replace('-', '')}.{segment['deletes']['opstamp']}.del"
+        for segment in noted.get("segments", ())
+        if segment.get("deletes")
+    }
+    for left in directory.glob("*.del"):
+        if left.name not in known:
+            left.unlink(missing_ok=True)
 
 
 def committed_generation(directory: Path) -> int:

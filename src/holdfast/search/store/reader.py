@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from holdfast.errors import ToolError
 from holdfast.search.engine.vocabulary import Vocabulary
 from holdfast.search.packing import unpack_text
 from holdfast.search.prepared import PreparedChunk, unpacked_words
@@ -22,6 +23,10 @@ __all__ = ["ChunkRow", "FileRow", "IndexFacts", "StoreReader"]
 
 _BATCH = 400  # values in one IN (...)
 _MOST_REMEMBERED = 64  # sets of files
+
+
+def _never() -> bool:
+    return False
 
 
 class ChunkRow(NamedTuple):
@@ -81,9 +86,16 @@ class StoreReader:
         self._db = connect_to_read(path)
         self._lock = threading.Lock()
         self.generation = generation
+        # Whatever a search does, it asks the store again and again: there is where it can be stopped.
+        self.stop: Callable[[], bool] = _never
         self._files: dict[int, FileRow] | None = None
         self._paths: tuple[Vocabulary, dict[str, int]] | None = None
         self._remembered: dict[Hashable, frozenset[int]] = {}
+
+    def check_stop(self) -> None:
+        """Raise ToolError CANCELLED where nobody waits for the search any more."""
+        if self.stop():
+            raise ToolError("CANCELLED", "the search was stopped")
 
     def close(self) -> None:
         """Leave the store."""
@@ -224,6 +236,7 @@ class StoreReader:
         return rows
 
     def _all(self, query: str, *values: Any) -> list[Any]:
+        self.check_stop()
         with self._lock:
             try:
                 return self._db.execute(query, values).fetchall()
