@@ -8,7 +8,7 @@ from tests.chaos.search_soak import Soak
 
 @pytest.mark.timeout(150)
 def test_no_search_fails_and_nothing_leaks_while_indexes_are_built_and_processes_killed(tmp_path: Path) -> None:
-    figures = Soak(45, 11, tmp_path).run()
+    figures = Soak(60, 11, tmp_path).run()
 
     print(figures.line())
     assert figures.done["searches"] > 300

@@ -241,8 +241,7 @@ class CallTable:
 
     def timeout_of(self, tool: RegisteredTool) -> float:
         """Seconds that a call of the tool may run; 0 means no limit."""
-        own = tool.contract.timeout
-        return self._settings.tool_timeout if own is None else own
+        return self._settings.tool_timeout if tool.timeout is None else tool.timeout
 
     async def _work(self, call: LiveCall) -> None:
         call.begun = True

@@ -28,7 +28,7 @@ __all__ = ["RegisteredTool", "invoke", "run_here"]
 class RegisteredTool:
     """A tool that is ready to be called: its contract, its function, its compiled schemas."""
 
-    __slots__ = ("arguments", "contract", "derived", "renderer", "result")
+    __slots__ = ("arguments", "contract", "derived", "renderer", "result", "timeout")
 
     def __init__(self, derived: DerivedTool, renderer: Renderer | None = None) -> None:
         self.derived = derived
@@ -36,6 +36,7 @@ class RegisteredTool:
         self.arguments = SchemaValidator(derived.contract.input_schema)
         self.result = SchemaValidator(derived.contract.output_schema) if derived.contract.output_schema else None
         self.renderer = renderer
+        self.timeout = derived.contract.timeout  # whoever runs the server may give it another
 
 
 async def invoke(

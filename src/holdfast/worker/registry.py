@@ -16,6 +16,7 @@ from holdfast.present.profile import HANDSHAKE_REVISIONS, MODERN
 from holdfast.present.render import Presentation, Renderer, RenderMode
 from holdfast.settings import Settings
 from holdfast.vocabulary.effects import Effect, SessionState
+from holdfast.vocabulary.meta import META_SUPERVISION
 from holdfast.worker.context import Context, SyncContext
 from holdfast.worker.invoke import RegisteredTool
 
@@ -206,10 +207,19 @@ class Registry:
         """The tool of this name or alias."""
         return self._by_any_name.get(name)
 
+    def limit(self, name: str, seconds: float) -> None:
+        """Give a tool another time limit in this process, 0 for none; its contract stays as it is declared."""
+        self._tools[name].timeout = seconds
+        self._definitions = None
+
     def tool_definitions(self) -> list[dict[str, Any]]:
         """Every tool as published, with the fields of every revision; the profile takes out what does not fit."""
         if self._definitions is None:
             self._definitions = tool_definitions(self.surface)
+            for definition in self._definitions:
+                timeout = self._by_any_name[definition["name"]].timeout
+                if timeout is not None:  # what supervises this process must know how long to wait
+                    definition["_meta"][META_SUPERVISION]["timeoutMs"] = round(timeout * 1000)
         return self._definitions
 
     def is_pinned(self, settings: Settings) -> bool:

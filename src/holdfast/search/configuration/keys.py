@@ -82,7 +82,7 @@ KEYS: tuple[Key, ...] = (
     Key("mcp.maxBufferBytes", "integer", _OF_SERVER["max_message_bytes"],
         "Largest message that such a server takes or sends, in bytes.", minimum=1024, maximum=1024 * _MIB),
     Key("mcp.toolTimeoutMs", "integer", None,
-        "Milliseconds that a call about this repository may take; 0: no limit. Default: what the tool declares.",
+        "Milliseconds that a call to such a server may take; 0: no limit. Default: what the tool declares.",
         maximum=_DAY_MS),
     Key("mcp.toolTimeouts", "timeouts", _NONE,
         "The same for single tools, by their names; wins over toolTimeoutMs.", maximum=_DAY_MS),
