@@ -127,3 +127,9 @@ def test_answers_nobody_waits_for_and_rubbish_from_the_host_are_ignored(start: S
 
     assert front.get("/health").status == 200
     front.host.wait_for(lambda host: any(one.get("id") == 7 and "error" in one for one in host.requests))
+
+
+def test_the_host_hears_again_and_again_that_the_front_is_alive(start: Start) -> None:
+    front = start()
+
+    front.host.wait_for(lambda host: [one["method"] for one in host.notes].count("holdfast/alive") >= 2)

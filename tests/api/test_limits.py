@@ -2,6 +2,7 @@
 
 import json
 import threading
+from contextlib import suppress
 
 import pytest
 from tests.api.client import BOUND, Client, parse_events, until
@@ -145,6 +146,26 @@ def test_a_reader_that_does_not_read_a_large_answer_is_given_up(start: Start) ->
         head = b"POST /search HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/json\r\n" % front.port
         connection.sendall(head + b"Content-Length: %d\r\n\r\n" % len(body) + body)
         until(lambda: metric(front, "holdfast_http_connections") == 1, "the connection is cut")
+
+
+@pytest.mark.parametrize("path", ["/search", "/search/stream"])
+def test_a_reader_that_takes_it_by_drops_is_given_up(start: Start, path: str) -> None:
+    front = start(writeTimeout=1.0)
+    pause = threading.Event()
+    with front.connect(buffer=4096) as connection:
+        body = b'{"query":"huge"}'
+        head = b"POST %b HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n" % (path.encode(), front.port)
+        lines = b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
+        connection.sendall(head + lines + body)
+        with suppress(ConnectionResetError):
+            for _ in range(50):
+                connection.recv(500)
+                pause.wait(0.1)
+                if b'reason="slow_reader"' in front.get("/metrics").body:
+                    break
+
+    assert b'reason="slow_reader"} 1' in front.get("/metrics").body
+    assert metric(front, "holdfast_http_sse_streams") == 0
 
 
 def test_a_slow_reader_that_does_read_gets_everything(start: Start) -> None:

@@ -24,9 +24,9 @@ from holdfast.cli.index_text import (
     describe_status,
     size_of,
 )
-from holdfast.cli.index_trouble import trouble_with
 from holdfast.cli.indexing import stop_on_interrupt
 from holdfast.search import library
+from holdfast.search.trouble import trouble_with
 
 REPORT: dict[str, Any] = {
     "action": "built", "files": 1234, "chunks": 1, "added": 1234, "changed": 0, "removed": 0,

@@ -7,6 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.cli.served_search import announce_served, front_plan
+from holdfast.settings import load_configuration
+from holdfast.testing import HostUnderTest, marked_processes
+from holdfast.worker.targets import load_target
+
 
 def refusal(*words: str, cwd: Path, **environ: str) -> str:
     """What a command says that does not start."""
@@ -67,6 +72,71 @@ def test_a_token_is_never_shown(tmp_path: Path) -> None:
     assert "sesame" not in shown
 
 
-def test_a_file_called_search_is_not_taken_for_the_server(tmp_path: Path) -> None:
+@pytest.mark.parametrize("token", ["two words", "ü", "tab\tbed", "x" * 5000])
+def test_a_token_that_no_client_can_send_is_refused_and_not_shown(tmp_path: Path, token: str) -> None:
+    said = refusal("search", "--http", "127.0.0.1:0", cwd=tmp_path, HOLDFAST_HTTP_TOKEN=token)
+    (tmp_path / "token").write_text(token)
+    by_file = refusal("search", "--http", "127.0.0.1:0", "--http-token-file", "token", cwd=tmp_path)
+
+    assert "HOLDFAST_HTTP_TOKEN" in said
+    assert "token" in by_file
+    assert token not in said + by_file
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--http-hosts", "https://search.example"),
+        ("--http-hosts", "*"),
+        ("--http-hosts", "*.example"),
+        ("--http-hosts", "fine.example,search.example/path"),
+        ("--http-hosts", "search.example:99999"),
+        ("--http-origins", "*"),
+        ("--http-origins", "null"),
+        ("--http-origins", "https://app.example/path"),
+        ("--http-origins", "https://app.example:443"),
+        ("--http-origins", "ftp://app.example"),
+    ],
+)
+def test_a_name_that_can_never_match_is_refused_with_an_example(tmp_path: Path, option: str, value: str) -> None:
+    said = refusal("search", "--http", "127.0.0.1:0", option, value, cwd=tmp_path)
+    assert option in said
+    assert ".example or " in said
+
+
+def test_a_body_is_never_larger_than_a_message_can_carry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOLDFAST_CONFIG", "none")
+    for message, body in ((65536, 65536 - 8192), (1024, 512), (8_000_000, 1_000_000)):
+        options = {"max_message_bytes": message, "http": "127.0.0.1:0"}
+        settings = load_configuration(options).settings
+        announce_served([str(tmp_path)], None, settings)
+        plan = front_plan(settings)
+        plan.listener.close()
+        assert plan.options["maxBodyBytes"] == body
+
+
+@pytest.mark.parametrize("words", [(), ("--http", "127.0.0.1:0")])
+def test_no_worker_is_told_the_token(tmp_path: Path, words: tuple[str, ...]) -> None:
+    surroundings = {"HOLDFAST_HTTP_TOKEN": "open-sesame", "HOLDFAST_CONFIG": "none"}
+    command = [sys.executable, "-m", "holdfast", "serve", "search", "--repo", str(tmp_path), *words]
+    with HostUnderTest(command, tmp_path, environment=surroundings) as host:
+        host.handshake()
+        below = [pid for pid in marked_processes(host.mark) if pid != host.process.pid]
+        told = [Path(f"/proc/{pid}/environ").read_bytes() for pid in below]
+        host.assert_nothing_left()
+
+    assert told
+    assert not any(b"open-sesame" in environment for environment in told)
+
+
+def test_a_file_called_search_does_not_stand_in_the_way(tmp_path: Path) -> None:
     (tmp_path / "search").write_text("")
-    assert "not a Python file" in refusal("search", cwd=tmp_path)
+    said = refusal("search", "--repo", "missing", cwd=tmp_path)
+    assert "Repo path not found" in said
+    assert "not a Python file" in refusal("./search", cwd=tmp_path)
+
+
+def test_the_worker_takes_the_name_for_the_server_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "search").write_text("")
+    monkeypatch.chdir(tmp_path)
+    assert load_target("search").name == load_target("holdfast.search.tools:server").name

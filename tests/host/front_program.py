@@ -1,12 +1,14 @@
 """A front as a test wants it: every line that a connection sends is a request to the host, and is answered on it.
 
 `{"method": ..., "params": ...}` becomes a request with an id of this front; what comes back for it, progress
-included, is written to the connection. `{"die": true}` ends the process hard.
+included, is written to the connection. `{"die": true}` ends the process hard, `{"hang": true}` stops it after a
+sign of life, and `{"say": text}` writes a line to the host as it is. A front whose secret is "refused" refuses it.
 """
 
 import json
 import os
 import selectors
+import signal
 import socket
 import sys
 from typing import Any
@@ -20,7 +22,9 @@ META = {
 
 class Front:
     def __init__(self, descriptor: int) -> None:
-        sys.stdin.buffer.readline()
+        if json.loads(sys.stdin.buffer.readline())["secret"] == "refused":
+            sys.stderr.write("front: that is no secret\n")
+            sys.exit(2)
         self.prefix = sys.argv[-2].removeprefix("--id-prefix=")
         self.listener = socket.socket(fileno=descriptor)
         self.waiting: dict[str, socket.socket] = {}
@@ -29,6 +33,14 @@ class Front:
     def ask(self, connection: socket.socket, asked: dict[str, Any]) -> None:
         if asked.get("die"):
             os._exit(9)
+        if asked.get("hang"):
+            self.say({"jsonrpc": "2.0", "method": "holdfast/alive"})
+            os.kill(os.getpid(), signal.SIGSTOP)
+            return
+        if "say" in asked:
+            sys.stdout.buffer.write(asked["say"].encode() + b"\n")
+            sys.stdout.buffer.flush()
+            return
         self.count += 1
         number = asked.get("id") or f"{self.prefix}{self.count}"
         self.waiting[number] = connection

@@ -1,8 +1,11 @@
 """The front beside the worker: its requests are served like the client's, and nobody mixes them up."""
 
+import asyncio
 import json
+import select
 import socket
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,13 +16,26 @@ from tests.host.answers import payload_of
 from tests.host.conftest import QUICK, Events
 
 from holdfast.errors import UsageError
+from holdfast.host.front import Front, FrontPlan
 from holdfast.host.listener import is_loopback, listen, parse_address
+from holdfast.observe.event_log import NullEventLog
 from holdfast.testing import Fault, HostUnderTest, Traces, script
 from holdfast.testing.marked import command_line, marked_processes
 
 Start = Callable[..., HostUnderTest]
 HOST = str(Path(__file__).with_name("front_host.py"))
 ONCE = (1, 1)
+MIB = 1024 * 1024
+BOUND = 20.0
+STUBBORN = """
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+sys.stdin.readline()
+print("x" * 5000, flush=True)
+sys.stdin.read()
+open({told!r}, "w").write(str(os.getpid()))
+time.sleep(60)
+"""
 
 
 @pytest.fixture
@@ -27,10 +43,10 @@ def fronted(tmp_path: Path) -> Iterator[Start]:
     """Starts a host with a front in front of a worker with these faults."""
     with ExitStack() as stack:
 
-        def start(*faults: Fault) -> HostUnderTest:
+        def start(*faults: Fault, **environment: str) -> HostUnderTest:
             worker = script(*faults).command(tmp_path / "worker")
             command = [sys.executable, HOST, str(tmp_path / "port"), *worker]
-            running = HostUnderTest(command, tmp_path, worker=worker, environment=QUICK)
+            running = HostUnderTest(command, tmp_path, worker=worker, environment={**QUICK, **environment})
             stack.enter_context(running)
             return running
 
@@ -145,6 +161,112 @@ def test_a_front_that_dies_is_replaced_and_its_calls_are_withdrawn(
     health = third.answer()["result"]
     assert health["counters"]["cancelled"] == 1
     assert [event["losses"] for event in events("front_lost")] == [1]
+
+
+def test_a_client_that_reads_nothing_does_not_hold_up_the_front(fronted: Start, call: Call) -> None:
+    host = fronted()
+    host.handshake()
+    caller = call(host)
+    numbers = [host.start_call("big", {"bytes": 2 * MIB}) for _ in range(30)]
+    while host.unsent:
+        host._write()
+
+    for value in range(40):  # the first of them wait behind the large answers
+        caller.call("read", value=value)
+        assert payload_of(caller.answer())["value"] == value
+    assert all("result" in host.answer_of(number) for number in numbers)
+
+
+def test_a_front_that_hangs_is_replaced(fronted: Start, call: Call, events: Events) -> None:
+    host = fronted(FRONT_SILENCE="0.5")
+    first = call(host)
+
+    first.ask(hang=True)
+    host.until(lambda: events("front_lost") != [], what="that it is noticed")
+
+    second = call(host)
+    second.ask(method="holdfast/health")
+    assert second.answer()["result"]["name"] == "fronted"
+    assert [event["reason"] for event in events("front_lost")] == ["it has said nothing for 0.5 seconds"]
+
+
+def test_a_front_that_shows_no_life_at_all_is_left_alone(fronted: Start, call: Call, events: Events) -> None:
+    host = fronted(FRONT_SILENCE="0.05")
+    caller = call(host)
+    for value in range(50):
+        caller.call("read", value=value)
+        caller.answer()
+
+    assert events("front_lost") == []
+
+
+def test_a_front_that_refuses_its_options_ends_the_host_with_its_code_and_words(
+    fronted: Start, tmp_path: Path, events: Events
+) -> None:
+    host = fronted(FRONT_SECRET="refused")
+
+    assert host.process.wait(BOUND) == 2
+    assert "front: that is no secret" in (tmp_path / "stderr").read_text()
+    assert len(events("front_started")) == 1
+
+
+def test_a_request_that_is_too_long_is_answered(fronted: Start, call: Call) -> None:
+    caller = call(fronted(HOLDFAST_MAX_MESSAGE_BYTES="4096"))
+
+    caller.call("read", value="x" * 5000)
+
+    error = caller.answer()["error"]
+    assert (error["message"], error["data"]["code"]) == (
+        "the message is longer than 4096 bytes",
+        "INVALID_REQUEST",
+    )
+
+
+def test_a_front_whose_long_message_nobody_can_answer_is_replaced(
+    fronted: Start, call: Call, events: Events
+) -> None:
+    host = fronted(HOLDFAST_MAX_MESSAGE_BYTES="4096")
+    first = call(host)
+
+    first.ask(say="x" * 5000)
+
+    assert first.is_closed()
+    second = call(host)
+    second.ask(method="holdfast/health")
+    second.answer()
+    assert "cannot be answered" in events("front_lost")[0]["reason"]
+
+
+def test_a_front_that_is_being_ended_is_gone_when_the_host_is(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    asyncio.run(_end_twice(told))
+
+    assert not Path(f"/proc/{told.read_text()}").exists()
+
+
+async def _end_twice(told: Path) -> None:
+    """Close a front while it is being ended for what it said; it stays on for as long as it can."""
+    program = STUBBORN.format(told=str(told))
+    front = Front(
+        FrontPlan([sys.executable, "-c", program], listen("127.0.0.1", 0), {}),
+        grace=0.5,
+        max_bytes=1024,
+        log=NullEventLog(),
+        take=lambda _: None,
+        pending=list,
+        health=dict,
+        on_refusal=lambda: None,
+    )
+    front.start()
+    async with asyncio.timeout(BOUND):
+        await asyncio.to_thread(_wait_for_words, told)
+        await front.close()
+
+
+def _wait_for_words(file: Path) -> None:
+    end = time.monotonic() + BOUND
+    while not (file.exists() and file.read_text()) and time.monotonic() < end:
+        select.select([], [], [], 0.01)
 
 
 def test_a_front_cannot_speak_for_anybody_else(fronted: Start, call: Call) -> None:

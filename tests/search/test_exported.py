@@ -1,13 +1,16 @@
 """An index that is carried to another machine: taken up as it is, or refused as a whole."""
 
+import contextlib
+import hashlib
 import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from holdfast.errors import ToolError
-from holdfast.search.exported import export_index, restore_index
+from holdfast.search.exported import DIRECTORY, export_index, restore_index
 from holdfast.search.home import FORMAT
 from holdfast.search.library import build_index, open_index
 from holdfast.search.repository import Repository
@@ -106,6 +109,25 @@ def test_a_file_outside_of_an_index_is_refused(
         restore_index(repository, tmp_path / "other", exported, stop=never)
 
 
+def test_a_file_that_is_named_twice_is_refused(repository: Repository, exported: Path, tmp_path: Path) -> None:
+    files = json.loads((exported / "manifest.json").read_text())["files"]
+    rewrite(exported, files=[*files, files[0]])
+
+    with pytest.raises(ToolError, match="ARCHIVE_UNSAFE") as refused:
+        restore_index(repository, tmp_path / "other", exported, stop=never)
+    assert refused.value.details["entry"] == files[0]["path"]
+    assert not (tmp_path / "other").exists()
+
+
+def test_an_export_into_the_repository_is_not_indexed_as_content(repository: Repository, cache: Path) -> None:
+    before = build_index(repository, cache)["files"]
+    export_index(repository, cache, repository.root / DIRECTORY)
+
+    assert build_index(repository, cache)["files"] == before
+    export_index(repository, cache, repository.root / DIRECTORY)
+    assert restore_index(repository, cache.with_name("other"), repository.root / DIRECTORY, stop=never)
+
+
 def test_a_link_in_place_of_a_file_is_not_followed(repository: Repository, exported: Path, tmp_path: Path) -> None:
     store = exported / "index" / "store.db"
     store.rename(tmp_path / "elsewhere.db")
@@ -118,3 +140,71 @@ def test_taking_up_an_export_can_be_stopped(repository: Repository, exported: Pa
     with pytest.raises(ToolError, match="CANCELLED"):
         restore_index(repository, tmp_path / "other", exported, stop=lambda: True)
     assert not list((tmp_path / "other").rglob("store.db"))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER grow AFTER INSERT ON files BEGIN INSERT INTO skipped VALUES (random(), '', '', 0, 0); END",
+        "CREATE VIEW everything AS SELECT * FROM files",
+        "DROP TABLE history",
+    ],
+)
+def test_a_store_with_anything_but_our_tables_is_refused_and_the_old_index_stays(
+    repository: Repository, cache: Path, exported: Path, statement: str
+) -> None:
+    build_index(repository, cache, full=True)
+    before = answer(repository, cache)
+    with contextlib.closing(sqlite3.connect(exported / "index" / "store.db")) as store:
+        store.execute(statement)
+        store.commit()
+    resign(exported)
+
+    with pytest.raises(ToolError, match="other tables"):
+        restore_index(repository, cache, exported, stop=never)
+
+    assert answer(repository, cache) == before
+
+
+@pytest.mark.parametrize("part", ["store.db", "terms"])
+def test_an_export_without_one_of_its_halves_never_takes_the_place_of_an_index(
+    repository: Repository, cache: Path, exported: Path, part: str
+) -> None:
+    build_index(repository, cache, full=True)
+    before = answer(repository, cache)
+    for path in exported.joinpath("index").rglob("*"):
+        if path.is_file() and part in path.as_posix():
+            path.unlink()
+    resign(exported)
+
+    with pytest.raises(ToolError, match="DOWNLOAD_VERIFY_FAILED"):
+        restore_index(repository, cache, exported, stop=never)
+
+    assert answer(repository, cache) == before
+    assert [path.name for path in cache.rglob("builds/*")] == [path.name for path in cache.rglob("builds/*")][:1]
+
+
+def test_an_export_from_a_cache_of_an_odd_name_is_whole(repository: Repository, tmp_path: Path) -> None:
+    odd = tmp_path / "c#1?x=1%41"
+    build_index(repository, odd)
+
+    export_index(repository, odd, tmp_path / "export")
+
+    assert restore_index(repository, tmp_path / "other", tmp_path / "export", stop=never)
+    assert answer(repository, tmp_path / "other") == answer(repository, odd)
+    assert {path.name for path in tmp_path.iterdir()} == {odd.name, "export", "other", "repo"}
+
+
+def resign(directory: Path) -> None:
+    """Write the manifest anew, as whoever forges an export would."""
+    inner = directory / "index"
+    files = [path for path in sorted(inner.rglob("*")) if path.is_file()]
+    entries = [
+        {
+            "path": path.relative_to(inner).as_posix(),
+            "bytes": path.stat().st_size,
+            "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        }
+        for path in files
+    ]
+    rewrite(directory, files=entries)

@@ -1,14 +1,16 @@
 """Rubbish as files and as requests: an answer or a typed refusal, and nothing else."""
 
+import os
 import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 from benchmarks.search_fuzz import ask, random_arguments, random_file
+from tests.search.sample import git
 
 from holdfast.search.library import SearchIndex, build_index, open_index
-from holdfast.search.repository import find_repository
+from holdfast.search.repository import Repository, find_repository
 from holdfast.search.request import SearchRequest
 
 ENDS = {"found", "nothing", "INVALID_REQUEST", "NO_INDEX"}
@@ -105,3 +107,18 @@ def test_a_full_disk_leaves_the_old_index_serving(tmp_path: Path, monkeypatch: p
     with open_index(repository, tmp_path / "cache") as index:
         assert index.search(SearchRequest(query="first"))["total"]["code"] == 1
     assert build_index(repository, tmp_path / "cache")["added"] == 1
+
+
+def test_a_committed_name_that_is_no_utf8_costs_itself_and_not_the_index(
+    repository: Repository, cache: Path
+) -> None:
+    odd = os.fsencode(repository.root) + b"/nonutf\xff\xfe.py"
+    with open(odd, "w") as file:
+        file.write("def odd(): pass\n")
+    git(repository.root, "add", "-A")
+    git(repository.root, "commit", "-qm", "odd")
+
+    report = build_index(repository, cache)
+
+    assert report["files"] > 3
+    assert sum(report["skipped"].values()) >= 1

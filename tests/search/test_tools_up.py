@@ -1,5 +1,6 @@
 """`holdfast up`, as a person types it: both searches, what to paste, a curl line that works, and Ctrl-C."""
 
+import http.server
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -19,6 +21,8 @@ from typing import Any
 import pytest
 from tests.search.sample import write_sample
 
+from holdfast.cli.up import _get
+from holdfast.errors import SessionError
 from holdfast.testing import HostUnderTest, marked_processes
 from holdfast.testing.marked import MARK
 
@@ -28,10 +32,11 @@ BOUND = 30.0
 class Person:
     """Somebody who types `holdfast up` in the directory of a repository, with a home that is empty."""
 
-    def __init__(self, place: Path, *words: str) -> None:
+    def __init__(self, place: Path, *words: str, **environment: str) -> None:
         self.mark = uuid.uuid4().hex
         outer = {key: value for key, value in os.environ.items() if not key.startswith(("HOLDFAST_", "XDG_"))}
         self.surroundings = {**outer, "HOME": str(place / "home"), "TMPDIR": str(place / "tmp"), MARK: self.mark}
+        self.surroundings |= environment
         for name in ("home", "tmp"):
             (place / name).mkdir()
         command = [sys.executable, "-m", "holdfast", "up", "--http=127.0.0.1:0", "--query=retry budget", *words]
@@ -58,6 +63,13 @@ class Person:
         assert until in self.said, self.said
         return self.said
 
+    def waits_for(self, condition: Callable[[], bool]) -> None:
+        """Wait until something is to be seen of what it does."""
+        deadline = time.monotonic() + BOUND
+        while not condition():
+            assert time.monotonic() < deadline
+            select.select([], [], [], 0.01)
+
     def stops(self) -> float:
         """Press Ctrl-C; seconds until everything has ended."""
         began = time.monotonic()
@@ -81,8 +93,8 @@ def up(tmp_path: Path) -> Iterator[Types]:
     write_sample(tmp_path / "repo")
     with ExitStack() as stack:
 
-        def types(*words: str) -> Person:
-            person = Person(tmp_path, *words)
+        def types(*words: str, **environment: str) -> Person:
+            person = Person(tmp_path, *words, **environment)
             stack.enter_context(person.process)
             stack.callback(person.goes)
             return person
@@ -107,7 +119,7 @@ def test_it_shows_both_searches_and_ends_within_three_seconds_of_ctrl_c(up: Type
     assert re.search(r"HTTP search 'retry budget' \(\d+ ms\)\n  src/budget\.py:\d+", said), said
     assert took < 3
     assert marked_processes(person.mark) == []
-    assert person.process.returncode == 130
+    assert person.process.returncode == 0
     assert "Traceback" not in person.reads("stopped")
     assert list((tmp_path / "tmp").iterdir()) == []
 
@@ -133,6 +145,41 @@ def test_the_curl_line_that_it_prints_works(up: Types) -> None:
 
     assert json.loads(done.stdout)["result"]["search"]["code"][0]["file"] == "src/budget.py"
     person.stops()
+
+
+@pytest.mark.parametrize("is_in_file", [False, True])
+def test_with_a_token_it_works_and_the_token_is_not_shown(up: Types, tmp_path: Path, is_in_file: bool) -> None:
+    (tmp_path / "token file").write_text("open-sesame\n")
+    by_file = {"HOLDFAST_HTTP_TOKEN_FILE": str(tmp_path / "token file")}
+    person = up(**(by_file if is_in_file else {"HOLDFAST_HTTP_TOKEN": "open-sesame"}))
+    said = person.reads("until Ctrl-C.")
+    line = next(line for line in said.splitlines() if line.startswith("  curl"))
+    shell = ["sh", "-c", line]
+    done = subprocess.run(shell, env=person.surroundings, capture_output=True, check=True, timeout=BOUND)
+
+    assert "open-sesame" not in said
+    assert is_in_file or '-H "authorization: Bearer $HOLDFAST_HTTP_TOKEN"' in line
+    assert json.loads(done.stdout)["result"]["search"]["code"][0]["file"] == "src/budget.py"
+    person.stops()
+
+
+class _Refusing(http.server.BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(401)
+        self.end_headers()
+        self.wfile.write(b'{"message": "a valid bearer token is needed"}')
+
+    def log_message(self, *_: object) -> None:
+        """Keep quiet."""
+
+
+def test_what_http_refuses_is_told_in_words() -> None:
+    with http.server.HTTPServer(("127.0.0.1", 0), _Refusing) as server:
+        serving = threading.Thread(target=server.handle_request)
+        serving.start()
+        with pytest.raises(SessionError, match="answered with 401: a valid bearer token is needed"):
+            _get(f"http://127.0.0.1:{server.server_port}/search", {})
+        serving.join(BOUND)
 
 
 def test_a_server_that_dies_is_told_and_leaves_nothing(up: Types) -> None:
@@ -162,7 +209,8 @@ def test_ctrl_c_while_it_indexes_ends_it_as_well(up: Types, tmp_path: Path) -> N
     for number in range(3000):
         (tmp_path / "repo" / f"module_{number}.py").write_text(f"def function_{number}():\n    return {number}\n")
     person = up()
-    person.reads("files" if sys.stderr.isatty() else "index")
+    cache = tmp_path / "home" / ".cache"
+    person.waits_for(lambda: any(path.is_file() for path in cache.rglob("*")))
 
     assert person.stops() < 3
     assert person.process.returncode == 130

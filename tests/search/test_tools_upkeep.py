@@ -110,6 +110,21 @@ def test_a_broken_configuration_is_told_by_every_call_until_it_is_mended(
     assert len(server.search("budget")["code"]) > 1
 
 
+def test_what_the_configuration_counts_on_and_lacks_is_found_by_the_check(
+    serve: Serve, repository: Repository, cache: Path
+) -> None:
+    sources = {"de": {"source": "words/de.txt", "sha256": "0" * 64}}
+    (repository.root / ".pairofcleats.json").write_text(json.dumps({"dictionary": {"sources": sources}}))
+    build_index(repository, cache)
+    server = serve()
+    warned = [warning["message"] for warning in server.done("config_status")["warnings"]]
+    findings = server.done("check_status")["findings"]
+
+    assert any("the dictionary de" in message for message in warned)
+    found = [(one["message"], one["severity"]) for one in findings if one["area"] == "configuration"]
+    assert found == [(message, "warning") for message in warned]
+
+
 def test_a_repository_is_set_up_without_a_network(serve: Serve, repository: Repository) -> None:
     server = serve()
     arguments = {"skipDicts": True, "withSqlite": True}

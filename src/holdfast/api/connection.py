@@ -1,11 +1,12 @@
 """One connection: uvicorn's HTTP protocol with the bounds that it leaves out.
 
-The head of a request has to arrive within a time and a size, a client has to read what it is sent, and there are
-only so many connections. Whatever cannot be answered as a request gets a refusal in the usual envelope, and the
-connection is closed, since nobody can tell where the next request would begin.
+The head of a request has to arrive within a time and a size, a client has to read what it is sent, not drop by
+drop, and there are only so many connections. Whatever cannot be answered as a request gets a refusal in the usual
+envelope, and the connection is closed, since nobody can tell where the next request would begin.
 """
 
 import asyncio
+import socket
 from collections.abc import Callable
 from typing import Any
 
@@ -17,11 +18,14 @@ from holdfast.api.envelope import HttpError, Reply, Stamp, failure_reply, refusa
 from holdfast.api.metrics import Metrics
 from holdfast.api.options import FrontOptions
 
-__all__ = ["BoundedConnection", "connection_class"]
+__all__ = ["BoundedConnection", "connection_class", "reads_too_slowly"]
 
 MAX_HEAD_BYTES = 32 * 1024
 MAX_TARGET_BYTES = 16 * 1024
 MAX_HEADERS = 100
+SLOWEST_READER = 8 * 1024  # bytes a second; who reads less while the rest waits is cut off
+# What the system takes counts as read, so it must not take much; by itself it would take megabytes.
+SEND_BUFFER = 64 * 1024
 MAX_PIPELINED = 16  # requests that may wait on one connection; more are not read yet
 _REASONS = {400: "malformed", 408: "slow_head", 414: "long_target", 431: "large_head", 503: "connections"}
 
@@ -55,6 +59,7 @@ class BoundedConnection(HttpToolsProtocol):
         """Take the connection, or turn it away when there are too many."""
         super().connection_made(transport)
         self.metrics.connections += 1
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         if self.metrics.connections > self.options.max_connections:
             self._refuse(refusal("QUEUE_OVERLOADED", "there are too many connections"))
             return
@@ -87,6 +92,14 @@ class BoundedConnection(HttpToolsProtocol):
     def pause_writing(self) -> None:
         """The client does not read."""
         super().pause_writing()
+        self._watch_reading()
+
+    def resume_writing(self) -> None:
+        """It has read nearly all; what is written from here on has a time of its own."""
+        super().resume_writing()
+        if self._stall_timer is not None:
+            self._stall_timer.cancel()
+            self._stall_timer = None
         self._watch_reading()
 
     # --- what the parser tells -------------------------------------------------------------------------------
@@ -174,7 +187,7 @@ class BoundedConnection(HttpToolsProtocol):
 
     def _check_reading(self, before: int) -> None:
         self._stall_timer = None
-        if 0 < before <= self.transport.get_write_buffer_size():
+        if reads_too_slowly(before, self.transport.get_write_buffer_size(), self.options.write_timeout):
             self.metrics.rejected("slow_reader")
             self.transport.abort()
         else:
@@ -203,6 +216,11 @@ class BoundedConnection(HttpToolsProtocol):
         self.transport.write(_as_bytes(failure_reply(self.stamp(), error)))
         self.transport.close()
         self._watch_reading()
+
+
+def reads_too_slowly(before: int, now: int, seconds: float) -> bool:
+    """Whether too much is left of the bytes that waited for a client those seconds ago."""
+    return now > before - min(before, int(SLOWEST_READER * seconds))
 
 
 def connection_class(

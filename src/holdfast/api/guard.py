@@ -15,13 +15,16 @@ from typing import NamedTuple
 from holdfast.api.envelope import Header, refusal
 from holdfast.api.exchange import Exchange
 
-__all__ = ["Guard", "is_loopback"]
+__all__ = ["Guard", "is_host_rule", "is_loopback", "is_origin_rule"]
 
 _AUTHORITY = re.compile(r"(?:\[([0-9A-Fa-f:.]{2,45})\]|([^\s:/?#@\[\]\\,]{1,255}?)\.?)(?::([0-9]{1,5}))?")
 _ORIGIN = re.compile(r"https?://([^\s/?#@\\]+)")
 _BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([^\s]+)")
 _ANY_ADDRESS = {"0.0.0.0", "::", ""}  # noqa: S104 - recognized, not bound
 _DEFAULT_PORT = 80
+_HIGHEST_PORT = 65535
+_RULE = re.compile(r"(?:\[[0-9A-Fa-f:.]{2,45}\]|\w(?:[\w.-]{0,253}\w)?)(?::([0-9]{1,5}))?", re.ASCII)
+_SCHEME_PORTS = {"": "", "http": "80", "https": "443"}  # which browsers leave out
 
 
 class _Authority(NamedTuple):
@@ -67,6 +70,7 @@ class Guard:
         if origin not in self._origins and found[1] not in self._origins:
             raise refusal("FORBIDDEN", "this origin may not use this server")
         exchange.extra_headers.append((b"access-control-allow-origin", origins[0].encode("latin-1")))
+        exchange.extra_headers.append((b"access-control-expose-headers", b"Retry-After"))
 
     def preflight_headers(self, exchange: Exchange) -> list[Header]:
         """What a browser wants to know before it sends a request of an allowed origin."""
@@ -128,6 +132,20 @@ def _authority(text: str, default_port: int | None) -> _Authority | None:
     if found is None:
         return None
     return _Authority((found[1] or found[2]).lower(), int(found[3]) if found[3] else default_port)
+
+
+def is_host_rule(text: str) -> bool:
+    """Whether an operator's word for an allowed host can ever match: NAME or NAME:PORT, and no pattern."""
+    found = _RULE.fullmatch(text)
+    return found is not None and int(found[1] or 0) <= _HIGHEST_PORT
+
+
+def is_origin_rule(text: str) -> bool:
+    """Whether an operator's word for an allowed origin can ever match: as browsers send it, or its host alone."""
+    scheme, mark, authority = text.lower().rstrip("/").rpartition("://")
+    if bool(scheme) != bool(mark) or scheme not in _SCHEME_PORTS or authority == "null":
+        return False
+    return is_host_rule(authority) and not (scheme and authority.endswith(f":{_SCHEME_PORTS[scheme]}"))
 
 
 def is_loopback(host: str) -> bool:

@@ -102,6 +102,11 @@ class HostLink:
         call.answer.cancel()
         self._outbox.send(notification_message("notifications/cancelled", {"requestId": call.id}))
 
+    def show_life(self) -> None:
+        """Let the host hear that this process is not stuck."""
+        if not self._host_is_slow:
+            self._outbox.send(notification_message("holdfast/alive"))
+
     def fail_all(self, why: str) -> None:
         """Answer every call in flight, and every one to come, with NOT_READY."""
         self._closed = why

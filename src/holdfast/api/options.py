@@ -38,7 +38,7 @@ class FrontOptions:
     timeout: float = 120.0  # seconds that the work of one request may take
     body_timeout: float = 10.0  # seconds in which the whole body has to arrive
     header_timeout: float = 10.0  # seconds in which the head of a request has to arrive
-    write_timeout: float = 30.0  # seconds that a client may read nothing of what it is sent
+    write_timeout: float = 30.0  # seconds in which a client has to read a fair part of what it is sent
     idle_timeout: int = 15  # seconds that a connection may wait for its next request
     keep_alive: float = 15.0  # seconds of silence after which a stream shows that it is alive
     concurrency: int = 32  # requests that may be at work at the same time
@@ -110,7 +110,8 @@ def _texts(key: str, value: Any) -> tuple[str, ...]:
 
 def _token(value: Any) -> str | None:
     # Only what a client can send in a header at all; an empty one would let in whoever sends nothing.
-    usable = isinstance(value, str) and value.isascii() and value.isprintable() and value == value.strip() != ""
+    is_word = isinstance(value, str) and value.isascii() and value.isprintable() and " " not in value
+    usable = is_word and value != ""
     return _checked("token", value, value is None or usable)  # type: ignore[no-any-return]
 
 

@@ -29,6 +29,7 @@ __all__ = ["run_front"]
 
 LAST_ANSWERS = 2.0  # seconds in which answers that are ready have to leave
 USAGE_EXIT = 2
+SIGN_OF_LIFE = 3.0  # seconds between two; the host misses them when this process hangs
 
 
 def run_front(routes: Callable[[FrontOptions], Sequence[Route]], arguments: Sequence[str] | None = None) -> int:
@@ -70,6 +71,7 @@ async def _serve(
         link.call("server/discover")  # nobody reads the answer: the host prepares a worker for whoever comes first
         serving = asyncio.ensure_future(server.serve(sockets=[listener]))
         serving.add_done_callback(lambda _: lifetime.end("asked"))
+        living = asyncio.ensure_future(_show_life(link))
         reason = await lifetime.wait()
         server.should_exit = True
         if reason == "signal":
@@ -77,7 +79,14 @@ async def _serve(
         link.fail_all("the server is shutting down")
         await asyncio.wait({serving}, timeout=LAST_ANSWERS)
         await _leave_behind(server, serving)
+        living.cancel()
         await link.close(LAST_ANSWERS)
+
+
+async def _show_life(link: HostLink) -> None:
+    while True:
+        link.show_life()
+        await asyncio.sleep(SIGN_OF_LIFE)
 
 
 async def _leave_behind(server: "_Server", serving: asyncio.Future[None]) -> None:

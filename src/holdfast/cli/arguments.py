@@ -41,6 +41,8 @@ def read_arguments(words: Sequence[str], schema: Mapping[str, Any]) -> dict[str,
         key, equals, text = word.partition("=")
         forced = key.endswith(":")
         key = key.removesuffix(":")
+        if any("\ud800" <= character <= "\udfff" for character in word):
+            raise UsageError(f"the argument {key[:40]!r} is not UTF-8", remedy="JSON holds nothing else")
         if not equals or not key:
             raise UsageError(f"the argument {word!r} is not understood", remedy=_FORMS)
         if key in arguments:

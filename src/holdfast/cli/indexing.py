@@ -116,7 +116,7 @@ def told_plainly(cache: "Path | None" = None, *, pointing: bool = False) -> Iter
         remedy = "holdfast search --help" if "violations" in error.details else error.hint or ""
         raise UsageError(_words(error), remedy=remedy) from error
     except BaseException as error:
-        from holdfast.cli.index_trouble import trouble_with
+        from holdfast.search.trouble import trouble_with
 
         trouble = None if cache is None else trouble_with(error, cache)
         if trouble is None:

@@ -1,5 +1,6 @@
 """`holdfast serve`: one server, one client, on stdin and stdout; behind the host, or standing alone."""
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,7 +55,7 @@ def command(
     """
     from holdfast.settings import load_configuration
 
-    is_search = target == SEARCH and not Path(target).is_file()
+    is_search = target == SEARCH  # a file of that name is ./search or search.py
     name = name or (_name_of(target) if not standalone else None)
     configuration = load_configuration(options, server=name)
     _refuse_what_does_not_fit(configuration.settings, repos, workspace, is_search=is_search, alone=standalone)
@@ -64,6 +65,7 @@ def command(
         announce_served(repos, workspace, configuration.settings)
         options = with_defaults_of_repository(options, configuration)
         configuration = load_configuration(options, server=name)
+    os.environ.pop("HOLDFAST_HTTP_TOKEN", None)  # the settings have it; workers and their programs need not know
     if standalone:
         return _serve_alone(target, name, lock, options)
     from holdfast.host.run import run_host
@@ -116,6 +118,10 @@ def _serve_alone(target: str, name: str | None, lock: str | None, options: dict[
         from holdfast.cli.contract_gate import refuse_unless_locked
 
         refuse_unless_locked(server.surface, Path(lock), target)
+    if target == SEARCH:  # behind the lock: what a repository says about times is no change of the contract
+        from holdfast.search.tools import limit_as_configured
+
+        limit_as_configured()
     settings = load_configuration(options, server=name or server.name).settings
     _greet(server.name, target)
     return serve(server, settings)

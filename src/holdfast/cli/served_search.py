@@ -16,10 +16,11 @@ from holdfast.settings import Configuration, Settings
 if TYPE_CHECKING:  # a worker comes this way too, and needs nothing of the host
     from holdfast.host.front import FrontPlan
 
-__all__ = ["announce_served", "front_plan", "with_defaults_of_repository"]
+__all__ = ["announce_served", "front_plan", "http_token", "with_defaults_of_repository"]
 
-_LONGEST_TOKEN = 4096
 _TOKEN_ENV = "HOLDFAST_HTTP_TOKEN"  # noqa: S105 - the name of a variable
+_LONGEST_TOKEN = 4096
+_ENVELOPE = 8192  # bytes that may come around a body on its way to the worker
 
 
 def announce_served(repos: Sequence[str], workspace: str | None, settings: Settings) -> None:
@@ -61,8 +62,8 @@ def front_plan(settings: Settings) -> "FrontPlan":
     from holdfast.host.listener import is_loopback, listen, parse_address
 
     host, port = parse_address(settings.http)
-    token = _token(settings)
-    os.environ.pop(_TOKEN_ENV, None)  # what the worker and its programs need not know
+    token = http_token(settings)
+    hosts, origins = _names(settings)
     if not token and not is_loopback(host):
         raise UsageError(
             f"others can reach {host}, and there is no token",
@@ -75,32 +76,65 @@ def front_plan(settings: Settings) -> "FrontPlan":
     options: dict[str, Any] = {
         "schemaVersion": SCHEMA_VERSION,
         "token": token or None,
-        "allowedHosts": _split(settings.http_hosts),
-        "corsOrigins": _split(settings.http_origins),
+        "allowedHosts": hosts,
+        "corsOrigins": origins,
         "showPaths": settings.http_paths,
         "timeout": settings.http_timeout,
         "concurrency": settings.http_concurrency,
-        "maxBodyBytes": settings.http_max_body,
+        "maxBodyBytes": _body_limit(settings),
         "repositories": [{"alias": alias, "root": str(root)} for alias, root in served().aliases.items()],
     }
     return FrontPlan([sys.executable, "-m", "holdfast.search.http"], listener, options)
 
 
-def _token(settings: Settings) -> str:
-    if settings.http_token_file is None:
-        return settings.http_token
+def http_token(settings: Settings) -> str:
+    """The token that clients must send, or nothing; UsageError, which never shows it, where no client could."""
+    file = settings.http_token_file
+    if file is None:
+        return _usable(settings.http_token, _TOKEN_ENV) if settings.http_token else ""
     try:
-        with settings.http_token_file.open(encoding="ascii") as file:
-            token = file.read(_LONGEST_TOKEN + 1).strip()
+        with file.open(encoding="ascii") as lines:
+            token = lines.read(_LONGEST_TOKEN + 2).strip()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not plain text"
-        raise UsageError(
-            f"the token cannot be read from {settings.http_token_file}: {reason}", remedy="correct the path"
-        ) from error
-    if not token or len(token) > _LONGEST_TOKEN or not token.isprintable() or " " in token:
-        raise UsageError(f"{settings.http_token_file} does not hold one token", remedy="write one word into it")
+        # Without the cause: what cannot be decoded is part of its text.
+        raise UsageError(f"the token cannot be read from {file}: {reason}", remedy="correct the path") from None
+    return _usable(token, str(file))
+
+
+def _usable(token: str, source: str) -> str:
+    is_word = token.isascii() and token.isprintable() and " " not in token
+    if not is_word or not 0 < len(token) <= _LONGEST_TOKEN:
+        remedy = f"one word of at most {_LONGEST_TOKEN} plain letters, digits and signs"
+        raise UsageError(f"{source} does not hold one token", remedy=remedy)
     return token
 
 
+def _names(settings: Settings) -> tuple[list[str], list[str]]:
+    """Allowed hosts and origins; UsageError where one of them could never match anything."""
+    from holdfast.api.guard import is_host_rule, is_origin_rule
+
+    hosts, origins = _split(settings.http_hosts), _split(settings.http_origins)
+    for host in hosts:
+        if not is_host_rule(host):
+            raise UsageError(
+                f"--http-hosts: {host!r} is no name in a Host header",
+                remedy="write search.example or search.example:8080, without https:// and without *",
+            )
+    for origin in origins:
+        if not is_origin_rule(origin):
+            raise UsageError(
+                f"--http-origins: {origin!r} is no origin that a browser sends",
+                remedy="write https://app.example or http://localhost:3000, without a path and without *",
+            )
+    return hosts, origins
+
+
+def _body_limit(settings: Settings) -> int:
+    """What a body may have, so that with everything around it, it is still a message."""
+    message = settings.max_message_bytes
+    return min(settings.http_max_body, max(message // 2, message - _ENVELOPE))
+
+
 def _split(words: str) -> list[str]:
-    return [word for word in words.split(",") if word]
+    return [word.strip() for word in words.split(",") if word.strip()]

@@ -5,14 +5,17 @@ import json
 import re
 import shlex
 import sys
+import threading
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from holdfast.cli.indexing import INTERRUPTED, locate, repository_options, say, stop_on_interrupt, told_plainly
+from holdfast.errors import SessionError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,14 +47,40 @@ def command(repo: str | None, address: str, query: str, **options: Any) -> int:
       holdfast up
       holdfast up --repo ~/src/project --http 127.0.0.1:8000
     """
+    from holdfast.cli.served_search import http_token
+    from holdfast.settings import load_configuration
+
     repository, cache = locate(repo, options)
+    settings = load_configuration({}, server="search").settings
+    access = _Access(http_token(settings), settings.http_token_file)
+    serving = threading.Event()  # set once everything is shown; from then on Ctrl-C is how it is meant to end
     try:
         _bring_up_to_date(repository, cache)
-        asyncio.run(_serve(repository, cache, address, query))
+        asyncio.run(_serve(repository, cache, address, query, access, serving))
     except KeyboardInterrupt:
         say("stopped")
-        return INTERRUPTED
+        return 0 if serving.is_set() else INTERRUPTED
     return 0
+
+
+class _Access(NamedTuple):
+    """The token that HTTP wants, if it wants one, and the file that it is from, if it is from one."""
+
+    token: str
+    file: "Path | None"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What is sent."""
+        return {"authorization": f"Bearer {self.token}"} if self.token else {}
+
+    @property
+    def words(self) -> str:
+        """What a person types; the shell fills the token in, so that it is on no screen and in no history."""
+        if not self.token:
+            return ""
+        source = f"$(cat {shlex.quote(str(self.file))})" if self.file is not None else "$HOLDFAST_HTTP_TOKEN"
+        return f' -H "authorization: Bearer {source}"'
 
 
 def _bring_up_to_date(repository: "Repository", cache: "Path") -> None:
@@ -64,7 +93,9 @@ def _bring_up_to_date(repository: "Repository", cache: "Path") -> None:
     say(describe_build(report))
 
 
-async def _serve(repository: "Repository", cache: "Path", address: str, query: str) -> None:
+async def _serve(
+    repository: "Repository", cache: "Path", address: str, query: str, access: _Access, serving: threading.Event
+) -> None:
     from holdfast.client.session import ClientSession
     from holdfast.client.transports import ProcessTransport
 
@@ -83,8 +114,9 @@ async def _serve(repository: "Repository", cache: "Path", address: str, query: s
         await session.connect(timeout=BOUND)
         await _show_mcp(session, query)
         url = await asyncio.wait_for(base, BOUND)
-        await _show_http(url, query)
-        _tell_how_to_use(words, url, query)
+        await _show_http(url, query, access)
+        serving.set()
+        _tell_how_to_use(words, url, query, access)
         raise await session.wait_lost()
 
 
@@ -94,16 +126,32 @@ async def _show_mcp(session: "ClientSession", query: str) -> None:
     _print_hits("MCP ", json.loads(result["content"][0]["text"]), began)
 
 
-async def _show_http(url: str, query: str) -> None:
+async def _show_http(url: str, query: str, access: _Access) -> None:
     began = time.monotonic()
     address = f"{url}/search?{urllib.parse.urlencode({'q': query, 'top': 3})}"
-    answer = await asyncio.to_thread(_get, address)
+    answer = await asyncio.to_thread(_get, address, access.headers)
     _print_hits("HTTP", answer["result"]["search"], began)
 
 
-def _get(address: str) -> Any:
-    with urllib.request.urlopen(address, timeout=BOUND) as response:  # noqa: S310 - our own server
-        return json.load(response)
+def _get(address: str, headers: dict[str, str]) -> Any:
+    # Not through a proxy that is set for this machine: it is our own server.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(urllib.request.Request(address, headers=headers), timeout=BOUND) as response:  # noqa: S310
+            return json.load(response)
+    except urllib.error.HTTPError as error:
+        with error:
+            told = error.read(10_000).decode(errors="replace")
+        raise SessionError(f"the search over HTTP was answered with {error.code}: {_message_in(told)}") from None
+    except OSError as error:
+        raise SessionError(f"the search over HTTP failed: {error}") from error
+
+
+def _message_in(told: str) -> str:
+    try:
+        return str(json.loads(told)["message"])
+    except (ValueError, KeyError, TypeError):
+        return told.strip()[:200]
 
 
 def _print_hits(surface: str, payload: dict[str, Any], began: float) -> None:
@@ -116,7 +164,7 @@ def _print_hits(surface: str, payload: dict[str, Any], began: float) -> None:
         print("  nothing found")
 
 
-def _tell_how_to_use(words: list[str], url: str, query: str) -> None:
+def _tell_how_to_use(words: list[str], url: str, query: str, access: _Access) -> None:
     import shutil
 
     found = shutil.which("holdfast")
@@ -124,5 +172,5 @@ def _tell_how_to_use(words: list[str], url: str, query: str) -> None:
     block = {"mcpServers": {"search": {"command": program, "args": [*first, *words]}}}
     print(f"\nPaste into your MCP client:\n\n{json.dumps(block, indent=2)}\n\nAsk over HTTP:\n")
     body = json.dumps({"query": query, "top": 3})
-    print(f"  curl -s {url}/search -H 'content-type: application/json' -d {shlex.quote(body)}\n")
+    print(f"  curl -s {url}/search -H 'content-type: application/json'{access.words} -d {shlex.quote(body)}\n")
     print(f"Serving {url} (browse {url}/docs) until Ctrl-C.", flush=True)

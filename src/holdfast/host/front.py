@@ -2,7 +2,8 @@
 
 It is a client of its own, of the era in which requests describe themselves, on a pair of pipes. Its ids begin with
 a word that nobody else can know, so that answers find their way and one client cannot touch what is another's.
-The host owns the listening socket: a front that dies is replaced, and whoever connects meanwhile waits.
+The host owns the listening socket: a front that dies or hangs is replaced, and whoever connects meanwhile waits.
+One that refuses what it is told would refuse it again: that ends the host.
 """
 
 import asyncio
@@ -18,16 +19,29 @@ from holdfast.host.worker_input import WorkerInput
 from holdfast.kernel.commands import ToClient
 from holdfast.kernel.inputs import FromClient
 from holdfast.observe.sink import EventSink
-from holdfast.process import Process, spawn
+from holdfast.process import Outcome, Process, spawn
+from holdfast.process.custody import finished
 from holdfast.vocabulary.events import FrontLost, FrontStarted
 from holdfast.vocabulary.ids import RequestId
 from holdfast.wire.codec import RELAY_DEPTH, decode, encode
-from holdfast.wire.envelope import Notification, Request, notification_message, parse, result_message
+from holdfast.wire.envelope import (
+    Notification,
+    Request,
+    error_message,
+    notification_message,
+    parse,
+    result_message,
+)
 from holdfast.wire.framing import LineFramer
+from holdfast.wire.legible import ENDS_KEPT, TooLongError
 
 __all__ = ["Front", "FrontPlan"]
 
 HEALTH = "holdfast/health"  # what the host itself answers
+ALIVE = "holdfast/alive"  # what a front says every few seconds, to be missed when it hangs
+SILENCE = 15.0  # seconds without a word after which a front that says so is taken to hang
+LOOKS = 5  # how often it is looked at in that time
+USAGE_EXIT = 2
 PROGRESS_PAUSE = 4 * 1024 * 1024  # bytes unread by the front from which on it is told no progress
 FIRST_PAUSE = 0.1  # seconds before a front that was lost is started again; doubles with every loss
 LONGEST_PAUSE = 5.0
@@ -41,6 +55,7 @@ class FrontPlan:
     command: Sequence[str]
     listener: socket.socket
     options: Mapping[str, Any] = field(repr=False)  # it may hold a secret
+    silence: float = SILENCE
 
 
 class Front:
@@ -56,7 +71,10 @@ class Front:
         take: Callable[[FromClient], None],
         pending: Callable[[], list[RequestId]],
         health: Callable[[], Mapping[str, Any]],
+        on_refusal: Callable[[], None],
     ) -> None:
+        self.refusal: int | None = None  # the exit code of a first front that refused to start at all
+        self._on_refusal = on_refusal
         self._plan = plan
         self._grace = grace
         self._max_bytes = max_bytes
@@ -67,7 +85,12 @@ class Front:
         self._relay = StderrRelay()
         self._tail = Tail()
         self._prefix = ""
-        self._framer = LineFramer(max_bytes)
+        self._framer = LineFramer(max_bytes, ends_kept=ENDS_KEPT)
+        self._has_spoken = False  # this one or one before it
+        self._shows_life = False  # the one that runs now has said that it is alive
+        self._is_quiet = False  # it has said nothing since it was last looked at
+        # Why the one that runs now cannot go on.
+        self._broken: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._input: WorkerInput | None = None
         self._losses = 0
         self._keeping: asyncio.Task[None] | None = None
@@ -100,7 +123,13 @@ class Front:
         loop = asyncio.get_running_loop()
         while True:
             begun = loop.time()
-            reason = await self._run()
+            try:
+                reason = await self._run()
+            except ProcessError as error:
+                reason = error.message
+            if self.refusal is not None:
+                self._on_refusal()
+                return
             self._losses = 1 if loop.time() - begun > SETTLED else self._losses + 1
             self._withdraw_requests()
             self._log.emit(FrontLost(reason, self._losses))
@@ -108,32 +137,60 @@ class Front:
             await asyncio.sleep(min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** min(self._losses - 1, 10)))
 
     async def _run(self) -> str:
-        """Run one front to its end; why it ended."""
+        """Run one front to its end; why it ended. ProcessError where it cannot be run, or not be ended."""
         self._prefix = f"front-{secrets.token_hex(8)}-"
-        self._framer = LineFramer(self._max_bytes)
+        self._framer = LineFramer(self._max_bytes, ends_kept=ENDS_KEPT)
+        self._shows_life = False
+        self._broken = asyncio.get_running_loop().create_future()
         descriptor = self._plan.listener.fileno()
-        try:
-            process = await spawn(
-                [*self._plan.command, f"--id-prefix={self._prefix}", f"--fd={descriptor}"],
-                stdin="pipe",
-                on_stdout=self._on_stdout,
-                on_stderr=self._on_stderr,
-                grace=self._grace,
-                pass_fds=(descriptor,),
-            )
-        except ProcessError as error:
-            return error.message
+        process = await spawn(
+            [*self._plan.command, f"--id-prefix={self._prefix}", f"--fd={descriptor}"],
+            stdin="pipe",
+            on_stdout=self._on_stdout,
+            on_stderr=self._on_stderr,
+            grace=self._grace,
+            pass_fds=(descriptor,),
+        )
         try:
             assert process.stdin is not None  # it was asked for
             self._input = WorkerInput(process.stdin)
             self._input.send(encode(dict(self._plan.options)) + b"\n", 0)
             self._log.emit(FrontStarted(process.pid))
             self._log.flush()
-            outcome = await process.wait()
+            return await self._watch(process)
         finally:
-            await self._end(process)
+            # To its end, whatever happens meanwhile: a process that nobody holds any more would stay.
+            await finished(asyncio.ensure_future(self._end(process)))
+
+    async def _watch(self, process: Process) -> str:
+        """Wait until it ends or has to be ended; why."""
+        ended = asyncio.ensure_future(process.wait())
+        silence = asyncio.ensure_future(self._wait_for_silence())
+        either: set[asyncio.Future[Any]] = {ended, silence, self._broken}
+        try:
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            silence.cancel()
+        if ended.done():
+            return self._why_ended(ended.result())
+        if self._broken.done():
+            return self._broken.result()
+        await process.stop(0)  # it would not hear a request either
+        return f"it has said nothing for {self._plan.silence:g} seconds"
+
+    def _why_ended(self, outcome: Outcome) -> str:
+        if outcome.returncode == USAGE_EXIT and not self._has_spoken:
+            self.refusal = outcome.returncode
         words = self._tail.last_line()
         return f"it ended ({outcome.describe()})" + (f": {words}" if words else "")
+
+    async def _wait_for_silence(self) -> None:
+        # Looks are counted, not seconds: a host that was itself held up must not blame the front for it.
+        missed = 0
+        while missed < LOOKS:
+            self._is_quiet = True
+            await asyncio.sleep(self._plan.silence / LOOKS)
+            missed = missed + 1 if self._shows_life and self._is_quiet else 0
 
     async def _end(self, process: Process) -> None:
         """Let it finish what it has, and see that it is gone."""
@@ -154,17 +211,32 @@ class Front:
     # --- what it says ------------------------------------------------------------------------------------------
 
     def _on_stdout(self, data: bytes) -> None:
+        self._is_quiet = False
         for frame in self._framer.feed(data) if data else ():
             try:
                 if isinstance(frame, WireError):
                     raise frame
                 self._receive(frame)
+            except TooLongError as error:
+                self._refuse(error)
             except WireError as error:
                 self._relay.write(f"holdfast: the front said something else: {error.message}\n".encode())
 
+    def _refuse(self, error: TooLongError) -> None:
+        """Answer a message that is too long; where nobody can tell whose it is, nobody is left waiting."""
+        number = error.request_id
+        if number is not None and self.owns(number):
+            answer = error_message(number, error.jsonrpc_code, error.message, error.data)
+            self.send(ToClient(encode(answer), number))
+        elif not self._broken.done():
+            self._broken.set_result(f"it sent a message that cannot be answered: {error.message}")
+
     def _receive(self, frame: bytes) -> None:
         message = parse(decode(frame, max_depth=RELAY_DEPTH))
-        if isinstance(message, Request) and self.owns(message.id):
+        self._has_spoken = True
+        if isinstance(message, Notification) and message.method == ALIVE:
+            self._shows_life = True
+        elif isinstance(message, Request) and self.owns(message.id):
             if message.method == HEALTH:
                 self.send(ToClient(encode(result_message(message.id, dict(self._health()))), message.id))
             else:

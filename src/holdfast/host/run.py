@@ -161,6 +161,7 @@ class _HostProcess:
                 take=self._host.take,
                 pending=lambda: list(self._host.state.pending),
                 health=self.status,
+                on_refusal=lambda: self._lifetime.end("error"),
             )
             self._host.front.start()
 
@@ -218,7 +219,9 @@ class _HostProcess:
             self._reader.pause(False)  # noqa: FBT003
 
     def _on_backlog(self) -> None:
-        if self._outbox.waiting > WORKER_PAUSE:
+        # A worker that HTTP is answered from is not held up for the sake of one client. What piles up for that one
+        # is bounded all the same, by the requests that it had sent before it was no longer read from.
+        if self._plan is None and self._outbox.waiting > WORKER_PAUSE:
             self._host.pause_workers(True)  # noqa: FBT003
 
     def _on_leave(self) -> None:
@@ -251,4 +254,6 @@ class _HostProcess:
             raise self._host.first_failure
         if self._host.refusal is not None:
             return self._host.refusal
+        if self._host.front is not None and self._host.front.refusal is not None:
+            return self._host.front.refusal
         return self._lifetime.exit_code or (1 if reason == "error" else 0)

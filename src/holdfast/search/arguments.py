@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue
 
 __all__ = [
+    "TRUST",
     "Alike",
     "Ann",
     "AnnMode",
@@ -69,6 +70,7 @@ __all__ = [
 
 _PATH = 4096
 _TEXT = 10_000
+TRUST = "An exported index is believed as it is: take it up only from a source that you trust."
 _WORD = "^[A-Za-z_][A-Za-z0-9_]{0,62}$"
 
 
@@ -116,7 +118,7 @@ StubEmbeddings = Annotated[
     bool, Field(alias="stubEmbeddings", description="Answered with a warning: there are no embeddings yet.")
 ]
 UseArtifacts = Annotated[
-    bool, Field(alias="useArtifacts", description="Begin with an exported index, where there is one.")
+    bool, Field(alias="useArtifacts", description=f"Begin with an exported index, where there is one. {TRUST}")
 ]
 ArtifactsDir = Annotated[
     str | None, _path("artifactsDir", "Where that is, from the root of the repository. Without it: ci-artifacts.")
@@ -132,7 +134,7 @@ Url = Annotated[
         min_length=1,
         max_length=_PATH,
         description="Where it comes from: a URL, a path, or pypi:NAME==VERSION#path/inside. "
-        "Without it: the source that is configured or built in.",
+        "Without it: the source that is configured for the name, or built in.",
     ),
 ]
 WordLists = Annotated[
@@ -140,7 +142,13 @@ WordLists = Annotated[
     Field(max_length=64, description="Word lists, each NAME=URL."),
 ]
 Languages = Annotated[
-    str | None, Field(min_length=1, max_length=200, description="Names with commas between them. Without it: en.")
+    str | None,
+    Field(
+        min_length=1,
+        max_length=200,
+        description="Names with commas between them. Only for these a configured source counts. "
+        "Without it: en, from the source that is built in.",
+    ),
 ]
 Directory = Annotated[str | None, _path("dir", "Where it is kept. Without it: in the cache directory.")]
 Sha256 = Annotated[
@@ -187,7 +195,13 @@ SkipInstall = Annotated[
 ]
 SkipDicts = Annotated[bool, Field(alias="skipDicts", description="Fetch no dictionaries.")]
 SkipIndex = Annotated[bool, Field(alias="skipIndex", description="Build no index.")]
-SkipArtifacts = Annotated[bool, Field(alias="skipArtifacts", description="Take up no exported index.")]
+SkipArtifacts = Annotated[
+    bool,
+    Field(
+        alias="skipArtifacts",
+        description=f"False takes up an exported index that lies in the repository, in ci-artifacts. {TRUST}",
+    ),
+]
 SkipTooling = Annotated[bool, Field(alias="skipTooling", description="Do not look for what is missing.")]
 WithSqliteToo = Annotated[bool, Field(alias="withSqlite", description="Build the portable SQLite index too.")]
 

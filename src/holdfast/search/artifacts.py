@@ -14,7 +14,7 @@ from holdfast.search.repository import Repository, index_home
 from holdfast.search.shape import iso_time
 from holdfast.search.upkeep import homes_in
 
-__all__ = ["bytes_below", "last_used", "report_artifacts"]
+__all__ = ["bytes_below", "fetched_names", "last_used", "report_artifacts"]
 
 _STORE, _TERMS, _BLAME, _TRIAGE = "store.db", "terms", "blame.db", "triage"
 
@@ -22,7 +22,7 @@ _STORE, _TERMS, _BLAME, _TRIAGE = "store.db", "terms", "blame.db", "triage"
 def report_artifacts(repository: Repository, cache_dir: Path) -> dict[str, Any]:
     """The bytes of everything that belongs to a repository, the health of its index, and the cache as a whole."""
     home = IndexHome(index_home(repository, cache_dir))
-    _, findings = index_findings(repository, cache_dir)
+    _, findings = index_findings(repository, cache_dir, afresh=False)
     return {
         "repo": _repository_part(repository, home),
         "health": {
@@ -37,6 +37,15 @@ def report_artifacts(repository: Repository, cache_dir: Path) -> dict[str, Any]:
 def bytes_below(path: Path) -> int:
     """The bytes of a file, or of all files below a directory; what vanishes meanwhile counts nothing."""
     return sum(size for _, size in _files(path))
+
+
+def fetched_names(directory: Path) -> list[str]:
+    """The dictionaries or models in a directory, by name; a manifest of them, or a hidden draft, is none."""
+    try:
+        names = os.listdir(directory)
+    except OSError:  # there is none yet
+        return []
+    return sorted(name for name in names if not name.startswith(".") and not name.endswith(".json"))
 
 
 def last_used(home: IndexHome) -> float:

@@ -1,7 +1,8 @@
 """`bootstrap`: everything that a repository needs to be searched, step by step, in one call.
 
 The order is fixed; what each step does is given by the caller. A step that fails ends the call with its error,
-which then says what became of every step. Nothing is installed into the repository unless that is asked for.
+which then says what became of every step; only dictionaries may be missing, since searches need none. Nothing is
+installed into the repository, and no index in it is believed, unless that is asked for.
 """
 
 import time
@@ -41,6 +42,7 @@ class _Step:
     name: str
     act: Callable[[], str]
     is_wanted: bool
+    may_fail: bool = False
     status: str = "skipped"
     detail: str = _NOT_WANTED
     duration_ms: int = 0
@@ -63,7 +65,7 @@ def bootstrap(
     skip_install: bool = True,
     skip_dicts: bool = False,
     skip_index: bool = False,
-    skip_artifacts: bool = False,
+    skip_artifacts: bool = True,
     skip_tooling: bool = False,
     with_sqlite: bool = False,
     incremental: bool = False,
@@ -71,7 +73,8 @@ def bootstrap(
     """Install, dictionaries, tooling, artifacts, index, sqlite: whichever are wanted, in this order.
 
     With `incremental`, or where an index was restored from artifacts, the index is brought up to date; else it is
-    built anew. A failure is the ToolError of the step that failed, with all steps in its `details`.
+    built anew. A failure is the ToolError of the step that failed, with all steps in its `details`; dictionaries
+    that cannot be had are told in their step, and the rest is done.
     """
     restored = False
 
@@ -84,7 +87,7 @@ def bootstrap(
 
     planned = [
         _Step("install", lambda: _install(repository, progress, stop), not skip_install),
-        _Step("dictionaries", steps.dictionaries, not skip_dicts),
+        _Step("dictionaries", steps.dictionaries, not skip_dicts, may_fail=True),
         _Step("tooling", lambda: _findings_told(steps.tooling()), not skip_tooling),
         _Step("artifacts", restore, not skip_artifacts),
         _Step("index", lambda: steps.index(not (incremental or restored)), not skip_index),
@@ -112,9 +115,10 @@ def _run(planned: list[_Step], progress: "Progress", stop: "Stop") -> None:
             step.status, step.detail = "skipped", str(nothing)
         except ToolError as error:
             step.status, step.detail = "failed", error.message
-            step.duration_ms = _milliseconds_since(started)
-            _skip(wanted[done + 1 :], f"{step.name} failed before it")
-            raise _of_step(error, planned) from error
+            if not step.may_fail or error.code == "CANCELLED":
+                step.duration_ms = _milliseconds_since(started)
+                _skip(wanted[done + 1 :], f"{step.name} failed before it")
+                raise _of_step(error, planned) from error
         step.duration_ms = _milliseconds_since(started)
     progress("done", len(wanted), len(wanted), "")
 

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from holdfast.search.bootstrap import BootstrapSteps, bootstrap
-from holdfast.search.configuration import SearchConfiguration
 from holdfast.search.repository import Repository
 
 if TYPE_CHECKING:
@@ -13,11 +12,12 @@ if TYPE_CHECKING:
 
 __all__ = ["set_up"]
 
+_PATIENCE = 600.0  # seconds that another writer is waited for, as when an index is built
+
 
 def set_up(
     repository: Repository,
     cache_dir: Path,
-    configuration: SearchConfiguration,
     *,
     progress: "Progress",
     stop: "Stop",
@@ -28,18 +28,18 @@ def set_up(
     def dictionaries() -> str:
         from holdfast.search.downloads import download_dictionaries
 
-        fetched = download_dictionaries(
-            cache_dir, sources=configuration.dictionary_sources, progress=progress, stop=stop
-        )
+        # Nobody named a word list, so the repository has no say in where it comes from.
+        fetched = download_dictionaries(cache_dir, progress=progress, stop=stop)
         told: str = fetched["output"]
         return told
 
     def tooling() -> Sequence[Mapping[str, Any]]:
-        from holdfast.search.capabilities import capabilities
         from holdfast.search.checkup import check_status
+        from holdfast.search.config_status import config_status
 
+        status = config_status(repository, cache_dir)
         found = check_status(
-            repository, cache_dir, capabilities=capabilities(cache_dir), configuration_problem=None
+            repository, cache_dir, capabilities=status["capabilities"], warnings=status["warnings"]
         )
         findings: list[dict[str, Any]] = found["findings"]
         return [finding for finding in findings if finding["area"] != "index"]  # which is built below
@@ -47,7 +47,7 @@ def set_up(
     def restore() -> bool:
         from holdfast.search.exported import DIRECTORY, restore_index
 
-        return restore_index(repository, cache_dir, repository.root / DIRECTORY, stop=stop)
+        return restore_index(repository, cache_dir, repository.root / DIRECTORY, stop=stop, wait=_PATIENCE)
 
     def index(full: bool) -> str:
         from holdfast.search.building import refresh_index

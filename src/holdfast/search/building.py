@@ -1,6 +1,8 @@
 """What `build_index` does: an index, perhaps on the base of an exported one, perhaps with the portable file."""
 
+import contextlib
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +11,7 @@ from holdfast.search.exported import DIRECTORY, restore_index
 from holdfast.search.home import IndexBusyError
 from holdfast.search.library import build_index, open_index
 from holdfast.search.repository import Repository
+from holdfast.search.trouble import trouble_with
 
 if TYPE_CHECKING:
     from holdfast.search.index_writer import Progress, Stop
@@ -86,11 +89,27 @@ def refresh_index(
     repository: Repository, cache_dir: Path, *, full: bool, progress: "Progress", stop: "Stop"
 ) -> dict[str, Any]:
     """Build the index or bring it up to date; where somebody else writes it, say so and wait."""
+    with _trouble_told(cache_dir):
+        try:
+            return build_index(repository, cache_dir, full=full, progress=progress, stop=stop)
+        except IndexBusyError as busy:
+            progress("wait", 0, None, f"waiting: {busy.message}")
+        return build_index(repository, cache_dir, full=full, progress=progress, stop=stop, wait=PATIENCE)
+
+
+@contextlib.contextmanager
+def _trouble_told(cache_dir: Path) -> Iterator[None]:
+    """A disk that is full or may not be written to is told as such: the old index is in use as before."""
     try:
-        return build_index(repository, cache_dir, full=full, progress=progress, stop=stop)
-    except IndexBusyError as busy:
-        progress("wait", 0, None, f"waiting: {busy.message}")
-    return build_index(repository, cache_dir, full=full, progress=progress, stop=stop, wait=PATIENCE)
+        yield
+    except ToolError:
+        raise
+    except Exception as error:
+        trouble = trouble_with(error, cache_dir)
+        if trouble is None:
+            raise
+        message = trouble.message.replace(str(cache_dir), "the cache directory")
+        raise ToolError("CAPABILITY_MISSING", message, hint=trouble.remedy) from error
 
 
 def _restore(

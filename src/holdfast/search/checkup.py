@@ -7,15 +7,14 @@ that of the worst finding; what is only good to know does not count.
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from holdfast.errors import ToolError
 from holdfast.search.git import Git, GitError
 from holdfast.search.home import IndexHome
 from holdfast.search.index_state import IndexState, damaged, index_state
-from holdfast.search.integrity import damage_of
+from holdfast.search.integrity import damage_of, known_damage_of
 from holdfast.search.repository import Repository, index_home
 from holdfast.search.shape import iso_time
 
@@ -28,6 +27,7 @@ _LEAST_SHARE = 0.05  # of a disk, and at least one GiB, should be free
 _QUIET_SECONDS = 600.0  # after which a build that nobody touches counts as left behind
 _GIT_SECONDS = 5.0
 _UPDATE = "Bring it up to date: call build_index, or run `holdfast index build`."
+_CONFIGURE = "Do as it says, or change the configuration; config_status tells where each value comes from."
 _GC = "Remove it: call cache_gc, or run `holdfast index gc`."
 
 
@@ -36,15 +36,15 @@ def check_status(
     cache_dir: Path,
     *,
     capabilities: Mapping[str, Any],
-    configuration_problem: ToolError | None,
+    warnings: Iterable[Mapping[str, str]],
 ) -> dict[str, Any]:
     """Look at everything that a search depends on.
 
-    `capabilities` is the block that `config_status` shows, names with truth values, nested or not;
-    `configuration_problem` is what reading the configuration ended in.
+    `capabilities` and `warnings` are what `config_status` tells: names with truth values, nested or not, and what
+    the configuration counts on and does not get.
     """
     about, findings = index_findings(repository, cache_dir)
-    findings += _configuration_findings(configuration_problem)
+    findings += [_finding(one["code"], "warning", "configuration", one["message"], _CONFIGURE) for one in warnings]
     findings += _cache_findings(cache_dir)
     findings += _git_findings(repository)
     findings += [_missing(name, hint) for name, hint in _unavailable(capabilities)]
@@ -57,11 +57,16 @@ def check_status(
     }
 
 
-def index_findings(repository: Repository, cache_dir: Path) -> tuple[dict[str, Any], list[Finding]]:
-    """What the index is, and what is wrong with it."""
+def index_findings(
+    repository: Repository, cache_dir: Path, *, afresh: bool = True
+) -> tuple[dict[str, Any], list[Finding]]:
+    """What the index is, and what is wrong with it.
+
+    Without `afresh`, bytes that were checked before are not read again as long as nothing shows that they changed.
+    """
     home = IndexHome(index_home(repository, cache_dir))
     state = index_state(repository, cache_dir)
-    findings = [*_state_findings(state), *_damage_findings(home, state), *_leftovers(home)]
+    findings = [*_state_findings(state), *_damage_findings(home, state, afresh=afresh), *_leftovers(home)]
     status = state.status or {}
     about = {name: status.get(name) for name in ("build", "generation", "builtAt", "changedFiles")}
     return {"exists": state.status is not None, **about}, findings
@@ -99,11 +104,12 @@ def _state_findings(state: IndexState) -> Iterator[Finding]:
         yield _finding("index-stale", "warning", "index", message, _UPDATE)
 
 
-def _damage_findings(home: IndexHome, state: IndexState) -> Iterator[Finding]:
+def _damage_findings(home: IndexHome, state: IndexState, *, afresh: bool) -> Iterator[Finding]:
     build = home.current()
     if state.status is None or build is None:
         return
-    damage, is_complete = damage_of(home, build)
+    look = damage_of if afresh else known_damage_of
+    damage, is_complete = look(home, build)
     for problem in map(damaged, damage):
         yield _finding(problem.code, "error", "index", problem.message, problem.remedy)
     if not is_complete:
@@ -176,12 +182,6 @@ def _time_of(path: Path) -> float:
         return path.stat().st_mtime
     except OSError:
         return 0.0
-
-
-def _configuration_findings(problem: ToolError | None) -> Iterator[Finding]:
-    if problem is not None:
-        remedy = problem.hint or "Correct the configuration; config_status lists what is wrong with it."
-        yield _finding("configuration-broken", "error", "configuration", problem.message, remedy)
 
 
 def _cache_findings(cache_dir: Path) -> Iterator[Finding]:

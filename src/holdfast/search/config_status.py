@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.errors import ToolError
+from holdfast.search.artifacts import fetched_names
 from holdfast.search.capabilities import capabilities, vector_extension
 from holdfast.search.configuration import CONFIGURATION_FILES, SearchConfiguration, load_configuration
 from holdfast.search.home import IndexHome
@@ -57,19 +58,11 @@ def _cache(repository: Repository, cache_dir: Path) -> dict[str, Any]:
         "cacheRootExists": cache_dir.is_dir(),
         "repoCacheRoot": str(home),
         "repoCacheExists": home.is_dir(),
-        "dictionaries": [name for name in _visible(cache_dir / "dictionaries") if not name.endswith(".json")],
-        "modelAvailable": any(not name.endswith(".json") for name in _visible(cache_dir / "models")),
+        "dictionaries": fetched_names(cache_dir / "dictionaries"),
+        "modelAvailable": bool(fetched_names(cache_dir / "models")),
         "sqlite": {"path": str(portable), "exists": portable.is_file()},
         "vectorExtension": vector_extension(cache_dir),
     }
-
-
-def _visible(directory: Path) -> list[str]:
-    """The names in a directory; hidden ones are drafts of a download."""
-    try:
-        return sorted(name for name in os.listdir(directory) if not name.startswith("."))
-    except OSError:  # there is none yet
-        return []
 
 
 def _what_is_missing(
@@ -80,8 +73,9 @@ def _what_is_missing(
     words = {Path(name).stem for name in cache["dictionaries"]} | set(cache["dictionaries"])
     for name in configuration.dictionary_sources:
         if name not in words and name.replace("/", "--") not in words:
-            yield "dictionary_missing", f"the dictionary {name} is configured and not there; download_dictionaries"
-    models = set(_visible(cache_dir / "models"))
+            how = f"download_dictionaries with lang {name} fetches it"
+            yield "dictionary_missing", f"the dictionary {name} is configured and not there; {how}"
+    models = set(fetched_names(cache_dir / "models"))
     for name in configuration.model_sources:
         if not models & {name, name.replace("/", "--"), name.partition("/")[0]}:
             yield "model_missing", f"the model {name} is configured and not there; download_models fetches it"

@@ -1,10 +1,12 @@
 """An index as files that can be carried to another machine: made by one build in CI, taken up by everybody else.
 
     <directory>/
+        .holdfastignore  leaves all of it out where the directory is part of a repository
         manifest.json    {"holdfast": "exported index", "format", "build", "files": [{"path", "bytes", "sha256"}]}
         index/           store.db, terms/...
 
-Whoever takes it up brings it up to date with the files on disk, so it need not be of the same commit.
+Whoever takes it up brings it up to date with the files on disk, so it need not be of the same commit. The sums
+tell damage, not intent: what it says is believed, so whoever takes it up has to trust where it comes from.
 """
 
 import contextlib
@@ -16,6 +18,7 @@ import shutil
 import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from holdfast.errors import ToolError
 from holdfast.search.home import FORMAT, Build, IndexHome
@@ -28,6 +31,7 @@ __all__ = ["DIRECTORY", "export_index", "restore_index"]
 
 DIRECTORY = "ci-artifacts"  # where one is looked for inside of a repository
 MANIFEST = "manifest.json"
+_IGNORE = ".holdfastignore"
 _MARK = "exported index"
 _INDEX = "index"
 _FILE = re.compile(r"store\.db|terms/[A-Za-z0-9._-]{1,200}")
@@ -35,6 +39,7 @@ _BUILD = re.compile(r"[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}")
 _LARGEST_MANIFEST = 16 * 1024 * 1024
 _LARGEST = 64 * 1024 * 1024 * 1024  # bytes of all files
 _CHUNK = 1024 * 1024
+_EXAMINATION = 60.0  # seconds
 
 
 def export_index(repository: Repository, cache_dir: Path, directory: Path) -> dict[str, Any]:
@@ -52,6 +57,7 @@ def export_index(repository: Repository, cache_dir: Path, directory: Path) -> di
         shutil.rmtree(draft, ignore_errors=True)
         shutil.copytree(build.terms, draft / "terms", ignore=shutil.ignore_patterns("*.lock", ".*.lock"))
         _copy_store(build.store, draft / "store.db")
+    (directory / _IGNORE).write_text("*\n")  # before there is anything that could be taken for content
     (directory / MANIFEST).unlink(missing_ok=True)  # without it, a half-written export is none
     shutil.rmtree(directory / _INDEX, ignore_errors=True)
     draft.rename(directory / _INDEX)
@@ -90,13 +96,27 @@ def restore_index(
         try:
             for entry in files:
                 _take(directory / _INDEX / entry["path"], build.directory / entry["path"], entry, stop)
-            (build.directory / "readers.lock").touch()
+            _examine(home, build)
             home.promote(build, repository.root)
         except BaseException:
             if home.current() != build:
                 shutil.rmtree(build.directory, ignore_errors=True)
             raise
     return True
+
+
+def _examine(home: IndexHome, build: Build) -> None:
+    """Refuse what is no index that can be searched, before it takes the place of one that can."""
+    from holdfast.search.integrity import damage_of
+    from holdfast.search.store.database import is_made_like_ours
+
+    build.directory.mkdir(parents=True, exist_ok=True)
+    (build.directory / "readers.lock").touch()
+    if not build.store.is_file() or not is_made_like_ours(build.store):
+        raise _damaged("its store has other tables than an index")
+    found, is_complete = damage_of(home, build, seconds=_EXAMINATION)
+    if found or not is_complete:
+        raise _damaged(found[0] if found else "a part of it is missing")
 
 
 def _no_index(repository: Repository) -> ToolError:
@@ -108,7 +128,7 @@ def _no_index(repository: Repository) -> ToolError:
 def _copy_store(source: Path, target: Path) -> None:
     """One consistent file, whatever is still in the log of the other."""
     with (
-        contextlib.closing(sqlite3.connect(f"file:{source}?mode=ro", uri=True)) as reading,
+        contextlib.closing(sqlite3.connect(f"file:{quote(str(source))}?mode=ro", uri=True)) as reading,
         contextlib.closing(sqlite3.connect(target)) as writing,
     ):
         reading.backup(writing)
@@ -137,11 +157,15 @@ def _checked(manifest: dict[str, Any]) -> tuple[str, list[dict[str, Any]]]:
     name, files = manifest.get("build"), manifest.get("files")
     if not isinstance(name, str) or not _BUILD.fullmatch(name) or not isinstance(files, list):
         raise _damaged("its manifest names no build")
+    seen: set[str] = set()
     for entry in files:
         path = entry.get("path") if isinstance(entry, dict) else None
         if not isinstance(path, str) or not _FILE.fullmatch(path) or path.endswith(("/.", "/..")):
             raise ToolError("ARCHIVE_UNSAFE", "the exported index names a file that no index has",
                             details={"entry": str(path)[:200]})  # fmt: skip
+        if path in seen:
+            raise ToolError("ARCHIVE_UNSAFE", "the exported index names a file twice", details={"entry": path})
+        seen.add(path)
         if type(entry.get("bytes")) is not int or not 0 <= entry["bytes"] <= _LARGEST:
             raise _damaged(f"the size of {path} is none")
     if sum(entry["bytes"] for entry in files) > _LARGEST:

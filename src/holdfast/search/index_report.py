@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from holdfast.search.artifacts import bytes_below
+from holdfast.search.artifacts import bytes_below, fetched_names
 from holdfast.search.git import Git, GitError, GitTimeoutError
 from holdfast.search.home import IndexHome
 from holdfast.search.index_state import IndexState, index_state
@@ -101,27 +101,18 @@ def _current(status: dict[str, Any]) -> dict[str, Any]:
 
 
 def _dictionaries(directory: Path) -> dict[str, Any]:
-    files = sorted(entry.name for entry in _entries(directory) if entry.is_file(follow_symlinks=False))
-    return {"dir": str(directory), "files": files, "enabled": bool(files), "includeSlang": False}
+    # Not enabled, whatever is there: nothing reads them.
+    return {"dir": str(directory), "files": fetched_names(directory), "enabled": False, "includeSlang": False}
 
 
 def _models(directory: Path) -> dict[str, Any]:
-    names = sorted(entry.name for entry in _entries(directory))
+    names = fetched_names(directory)
     return {
         "dir": str(directory),
         "model": names[0] if names else None,
         "available": bool(names),
         "hint": None if names else _MODELS_HINT,
     }
-
-
-def _entries(directory: Path) -> list["os.DirEntry[str]"]:
-    """What lies in a directory; hidden files are drafts of a download."""
-    try:
-        with os.scandir(directory) as entries:
-            return [entry for entry in entries if not entry.name.startswith(".")]
-    except OSError:  # there is none yet
-        return []
 
 
 def _file(path: Path | None) -> dict[str, Any]:

@@ -1,11 +1,13 @@
 """Whether the bytes of an index are still those that were written, found out within a bounded time.
 
 The store checks its own pages; each file of the term index carries a checksum; both must speak of the same number
-of chunks. What cannot be checked in time is left out, and that is said.
+of chunks. What cannot be checked in time is left out, and that is said. Reading every byte takes a second where an
+index is large, so this process remembers what it found, for those who ask again and again.
 """
 
 import contextlib
 import json
+import os
 import sqlite3
 import struct
 import zlib
@@ -18,7 +20,7 @@ from holdfast.search.index_state import is_unreadable
 from holdfast.search.store.database import connect_to_read, is_damage
 from holdfast.search.store.reader import StoreReader
 
-__all__ = ["damage_of"]
+__all__ = ["damage_of", "known_damage_of"]
 
 _TABLES = ("facts_of_index", "files", "skipped", "directories", "history", "chunks", "texts")
 _STEPS = 10_000  # of SQLite's machine between two looks at the clock
@@ -27,14 +29,51 @@ _PIECE = 1024 * 1024
 _TAIL = struct.Struct("<II")
 _TAIL_MARK = 1337
 _LONGEST_FOOTER = 4096
+_MOST_REMEMBERED = 64
+
+Stamps = frozenset[tuple[str, int, int, int]]
+Damage = tuple[list[str], bool]
+_remembered: dict[Path, tuple[Stamps, Damage]] = {}  # by the directory of the build
 
 
 class _OutOfTimeError(Exception):
     """The time for the check is over."""
 
 
-def damage_of(home: IndexHome, build: Build, *, seconds: float = 5.0) -> tuple[list[str], bool]:
+def damage_of(home: IndexHome, build: Build, *, seconds: float = 5.0) -> Damage:
     """What is wrong with a build, and whether all of it could be looked at in the time."""
+    stamps = _stamps(build)  # before the look: what changes during it is looked at again
+    found = _look(home, build, seconds)
+    if len(_remembered) >= _MOST_REMEMBERED:
+        _remembered.clear()
+    _remembered[build.directory] = (stamps, found)
+    return found
+
+
+def known_damage_of(home: IndexHome, build: Build) -> Damage:
+    """The same, as it was found the last time where no file of the build was written since."""
+    stamps, found = _remembered.get(build.directory, (None, ([], False)))
+    return found if stamps == _stamps(build) else damage_of(home, build)
+
+
+def _stamps(build: Build) -> Stamps:
+    """Changes with everything that is written, be it an update or a mishap; not with who reads."""
+    files = [build.store, *(path for path in build.terms.glob("*") if path.suffix != ".lock")]
+    log = build.store.with_name(f"{build.store.name}-wal")
+    with contextlib.suppress(OSError):
+        files += [log] if log.stat().st_size else []  # whoever reads makes an empty one
+    return frozenset(map(_stamp, files))
+
+
+def _stamp(path: Path) -> tuple[str, int, int, int]:
+    try:
+        status = os.stat(path)
+    except OSError:  # gone a moment ago, which is a change too
+        return (path.name, 0, 0, 0)
+    return (path.name, status.st_size, status.st_mtime_ns, status.st_ino)
+
+
+def _look(home: IndexHome, build: Build, seconds: float) -> Damage:
     deadline = monotonic() + seconds
     found: list[str] = []
     try:

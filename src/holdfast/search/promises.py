@@ -6,6 +6,7 @@ The functions themselves, and the words about their arguments, are in `tools`; t
 from typing import Any, NamedTuple
 
 from holdfast.contract.model import ErrorSpec
+from holdfast.search.arguments import TRUST
 from holdfast.vocabulary.effects import Effect, at_most_once, replay_safe
 
 __all__ = ["PROMISES", "Promise"]
@@ -19,9 +20,10 @@ _BUSY = ErrorSpec(
 )
 _READS = "Reads files of the repository and its index; writes nothing, runs nothing but git, no network."
 _DOWNLOADS = (
-    "Uses the network: fetches from the source that the caller or the configuration names, or that is built in, "
-    "and from no other; verifies SHA-256 where one is known; writes files below the cache directory, or where the "
-    "caller says. A source that is a path is read with the rights of this process."
+    "Uses the network: fetches from the source that the caller names, that the configuration gives for a name "
+    "which the caller spells out, or that is built in, and from no other; verifies SHA-256 where one is known; "
+    "writes files below the cache directory, or where the caller says. A source that is a path is read with the "
+    "rights of this process."
 )
 
 
@@ -41,9 +43,9 @@ class Promise(NamedTuple):
     version: str = "1.0.0"
     schema_version: int = 1
 
-    def declared(self, timeout_ms: int | None = None) -> dict[str, Any]:
-        """As the registry takes it; with another limit where one is given, 0 for none."""
-        return self._asdict() | ({} if timeout_ms is None else {"timeout": timeout_ms / 1000})
+    def declared(self) -> dict[str, Any]:
+        """As the registry takes it."""
+        return self._asdict()
 
 
 _REPO = {"repoPath": "."}
@@ -58,8 +60,8 @@ PROMISES: dict[str, Promise] = {
     ),
     "show_file": Promise(
         title="Show a file",
-        security="Reads one file inside the repository; no link is followed out of it, nothing under .git and "
-        "nothing that is ignored is shown.",
+        security="Reads one file inside the repository that repoPath names, which may be any directory that the "
+        "user of the server can read; no link is followed out of it, nothing under .git or ignored is shown.",
         examples=({"path": "README.md", "startLine": 1, "endLine": 20},),
         errors=("NOT_FOUND", "FORBIDDEN"),
         read_only=True,
@@ -98,9 +100,10 @@ PROMISES: dict[str, Promise] = {
     "build_index": Promise(
         title="Build the index",
         security="Reads every file of the repository that is not ignored, runs git, writes below the cache "
-        "directory only; the index that is there stays in use until the new one is complete.",
+        f"directory only; the index that is there stays in use until the new one is complete. {TRUST}",
         examples=({}, {"incremental": True}),
-        errors=(_BUSY, "NO_INDEX", "CAPABILITY_MISSING", "NOT_FOUND"),
+        errors=(_BUSY, "NO_INDEX", "CAPABILITY_MISSING", "NOT_FOUND", "FORBIDDEN", "DOWNLOAD_VERIFY_FAILED",
+                "ARCHIVE_UNSAFE", "ARCHIVE_TOO_LARGE"),
         timeout=10 * MINUTES,
         isolate=True,
         aliases=("index_build",),
@@ -173,9 +176,10 @@ PROMISES: dict[str, Promise] = {
     ),
     "bootstrap": Promise(
         title="Set a repository up",
-        security="Reads the files of the repository, builds the index, fetches dictionaries over the network, as "
-        "the single tools do. Runs the package manager of the repository only when skipInstall is false: that "
-        "executes what the repository names.",
+        security="Reads the files of the repository, builds the index, fetches a dictionary over the network from "
+        f"the source that is built in. Takes up an exported index only when skipArtifacts is false. {TRUST} "
+        "Runs the package manager of the repository only when skipInstall is false: that executes what the "
+        "repository names.",
         examples=({}, {"skipDicts": True, "withSqlite": True}),
         errors=(_BUSY, "NO_INDEX", "NOT_FOUND", "FORBIDDEN", "CAPABILITY_MISSING", "DOWNLOAD_VERIFY_FAILED",
                 "ARCHIVE_UNSAFE", "ARCHIVE_TOO_LARGE"),

@@ -46,6 +46,7 @@ __all__ = [
     "download_extensions",
     "download_models",
     "index_status",
+    "limit_as_configured",
     "report_artifacts",
     "search",
     "server",
@@ -73,16 +74,20 @@ server = Server(
 )
 
 
-def _timeout_ms(tool: str) -> int | None:
-    """What the first repository that is served says about the time of a tool; a broken file says nothing here."""
-    try:
-        return load_configuration(served().find()).mcp.timeout_ms(tool)
-    except HoldfastError:
-        return None
-
-
 def _tool(name: str, **more: Any) -> Callable[[Function], Function]:
-    return server.tool(**PROMISES[name].declared(_timeout_ms(name)), **more)
+    return server.tool(**PROMISES[name].declared(), **more)
+
+
+def limit_as_configured() -> None:
+    """Give the tools the times that the first repository that is served says; a broken file says nothing here."""
+    try:
+        limits = load_configuration(served().find()).mcp
+    except HoldfastError:
+        return
+    for name in PROMISES:
+        milliseconds = limits.timeout_ms(name)
+        if milliseconds is not None:
+            server.limit(name, milliseconds / 1000)
 
 
 def _settled(repo_path: str | None) -> tuple[Repository, SearchConfiguration]:
@@ -110,8 +115,8 @@ def search(arguments: dict[str, Any], ctx: SyncContext) -> SearchAnswer:
 
     if ctx.is_followed:
         ctx.progress("searching", phase="search")
-    found: SearchAnswer = answer(served(), arguments)  # type: ignore[assignment]  # held to the type on its way out
-    return found
+    found: Any = answer(served(), arguments, lambda: ctx.stopped)
+    return found  # type: ignore[no-any-return]  # it is held to its type on its way out
 
 
 @_tool("show_file")
@@ -153,12 +158,13 @@ def config_status(repo_path: given.RepoPath = None) -> ConfigStatus:
 def check_status(repo_path: given.RepoPath = None) -> status_answers.Checkup:
     """Look for whatever keeps searches from being good: in the index, the configuration, the machine."""
     from holdfast.search import checkup
-    from holdfast.search.capabilities import capabilities
+    from holdfast.search import config_status as configured
 
     repository, _ = _settled(repo_path)
-    cache_dir = served().cache_dir
+    place = served()
+    status = configured.config_status(repository, place.cache_dir, server=place.server)
     found = checkup.check_status(
-        repository, cache_dir, capabilities=capabilities(cache_dir), configuration_problem=None
+        repository, place.cache_dir, capabilities=status["capabilities"], warnings=status["warnings"]
     )
     return status_answers.Checkup.model_validate(found)
 
@@ -278,20 +284,22 @@ def bootstrap(
     skip_install: given.SkipInstall = True,
     skip_dicts: given.SkipDicts = False,
     skip_index: given.SkipIndex = False,
-    skip_artifacts: given.SkipArtifacts = False,
+    skip_artifacts: given.SkipArtifacts = True,
     skip_tooling: given.SkipTooling = False,
     with_sqlite: given.WithSqliteToo = False,
     incremental: given.Incremental = False,
 ) -> bootstrap_answers.BootstrapAnswer:
-    """Set a repository up: dictionaries, a look at what is missing, an exported index, the index itself."""
+    """Set a repository up: dictionaries, a look at what is missing, the index itself; an exported one if asked to.
+
+    Dictionaries that cannot be fetched are told in their step and keep nothing else from being done.
+    """
     from holdfast.search import bootstrapping
 
-    repository, configuration = _settled(repo_path)
+    repository, _ = _settled(repo_path)
     progress, stop = followed(ctx)
     done = bootstrapping.set_up(
         repository,
         served().cache_dir,
-        configuration,
         skip_install=skip_install,
         skip_dicts=skip_dicts,
         skip_index=skip_index,
@@ -350,7 +358,7 @@ def download_dictionaries(
     update: given.Update = False,
     force: given.Force = False,
 ) -> download_answers.DownloadedDictionaries:
-    """Fetch word lists, by which run-together names are split, into the cache directory."""
+    """Fetch word lists into the cache directory, verified. Nothing reads them yet: searches need none."""
     from holdfast.search import downloads
 
     repository, configuration = _settled(repo_path)
@@ -569,7 +577,7 @@ def triage_context_pack(
         served().cache_dir,
         record_id=record_id,
         out_path=out_path,
-        search=lambda arguments: answer(served(), {**arguments, **more}),
+        search=lambda arguments: answer(served(), {**arguments, **more}, stop),
         progress=progress,
         stop=stop,
     )

@@ -163,8 +163,6 @@ def _knob_value(key: str, value: Any, place: Place) -> Any:
         reason = "it comes with a project, which must not choose that"
         raise place.error(f"{key} cannot be set in a file: {reason}", remedy)
     try:
-        read = setting.parse.from_file(value)
+        return setting.parse.from_file(value)
     except ValueError as error:
         raise place.bad_value(key, value, error) from error
-    # A file means the same from wherever it is found.
-    return place.file.parent / read if isinstance(read, Path) else read

@@ -266,13 +266,15 @@ class Settings:
     event_log: bool = _knob(True, SWITCH, "Write the event log.", "--event-log")  # noqa: FBT003
     event_log_bytes: int = _knob(8 * MIB, integer(4096), "Size at which the event log is rotated, in bytes.")
     event_log_files: int = _knob(4, integer(1), "Number of event log files kept, the current one included.")
+    # A file comes with a project, which must not choose where we write and remove.
     state_dir: Path | None = _knob(
         None,
         DIRECTORY,
-        "Directory of all state. Default: $XDG_STATE_HOME/holdfast or ~/.local/state/holdfast.",
+        "Directory of all state; by the flag or the environment only, not in a file. "
+        "Default: $XDG_STATE_HOME/holdfast or ~/.local/state/holdfast.",
         "--state-dir",
+        in_file=False,
     )
-    # A file comes with a project, which must not choose where indexes are written and removed.
     cache_dir: Path | None = _knob(
         None,
         DIRECTORY,

@@ -50,7 +50,7 @@ class _Target(NamedTuple):
 def load_target(text: str) -> Server:
     """The server that `text` names, whose surface holds together; raises TargetError."""
     own = _OWN_SERVERS.get(text)
-    target = _parse(own if own and not Path(text).is_file() else text)
+    target = _parse(own or text)
     server = _named_server(target)
     _run_author_code(target, lambda: server.surface)  # what no single tool can know is checked here
     return server

@@ -52,6 +52,7 @@ def test_every_option_has_a_name_in_camel_case() -> None:
     [
         {"token": ""},
         {"token": " t"},
+        {"token": "two words"},
         {"token": "ü"},
         {"token": 7},
         {"allowedHosts": "h"},

@@ -77,6 +77,7 @@ def test_a_value_is_typed_by_the_schema_of_its_key(word: str, value: Any) -> Non
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
+        (["sku=a\udcff"], "is not UTF-8"),
         (["lookup"], "not understood"),
         (["=5"], "not understood"),
         ([":=5"], "not understood"),

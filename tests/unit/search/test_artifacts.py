@@ -9,6 +9,7 @@ from tests.unit.search.indexed import Indexed, bytes_on_disk, make_indexed
 
 from holdfast.search.answers.status import ArtifactReport
 from holdfast.search.artifacts import last_used, report_artifacts
+from holdfast.search.checkup import check_status
 from holdfast.search.library import open_index
 
 
@@ -25,6 +26,31 @@ def report(indexed: Indexed, **arguments: Any) -> dict[str, Any]:
 
 def test_a_healthy_index_has_no_issues(indexed: Indexed) -> None:
     assert report(indexed)["health"] == {"issues": [], "hints": []}
+
+
+def test_the_bytes_of_an_index_are_checked_once_until_they_change(indexed: Indexed, tmp_path: Path) -> None:
+    polled = indexed.copied(tmp_path / "cache")
+    assert report(polled)["health"]["issues"] == []
+    file = next(polled.build.terms.glob("*.pos"))
+    written = file.stat()
+    content = bytearray(file.read_bytes())
+    content[10] ^= 1
+    file.write_bytes(content)
+    os.utime(file, ns=(written.st_atime_ns, written.st_mtime_ns))
+
+    assert report(polled)["health"]["issues"] == []  # nothing shows that it was touched, so it is not read again
+    checked = check_status(polled.repository, polled.cache, capabilities={}, warnings=())
+    assert "index-damaged" in [finding["code"] for finding in checked["findings"]]
+    assert "damaged" in report(polled)["health"]["issues"][0]
+
+
+def test_damage_that_comes_later_is_found_by_the_next_report(indexed: Indexed, tmp_path: Path) -> None:
+    polled = indexed.copied(tmp_path / "cache")
+    assert report(polled)["health"]["issues"] == []
+    file = next(polled.build.terms.glob("*.pos"))
+    file.write_bytes(b"\xff" * file.stat().st_size)
+
+    assert "damaged" in report(polled)["health"]["issues"][0]
 
 
 def test_bytes_are_those_on_disk(indexed: Indexed, tmp_path: Path) -> None:

@@ -19,14 +19,16 @@ NAMES = ["install", "dictionaries", "tooling", "artifacts", "index", "sqlite"]
 class Recorded:
     """Steps that note what was asked of them; one may fail."""
 
-    def __init__(self, *, failing: str = "", artifacts: bool = False) -> None:
+    def __init__(
+        self, *, failing: str = "", code: str = "DOWNLOAD_VERIFY_FAILED", artifacts: bool = False
+    ) -> None:
         self.asked: list[Any] = []
-        self._failing, self._artifacts = failing, artifacts
+        self._failing, self._code, self._artifacts = failing, code, artifacts
 
     def _note(self, name: str, said: Any) -> Any:
         self.asked.append(name)
         if name.startswith(self._failing or "-"):
-            raise ToolError("DOWNLOAD_VERIFY_FAILED", "it broke", details={"why": "rain"}, hint="wait")
+            raise ToolError(self._code, "it broke", details={"why": "rain"}, hint="wait")
         return said
 
     def steps(self) -> BootstrapSteps:
@@ -79,7 +81,7 @@ def test_the_steps_are_taken_in_their_order_and_nothing_is_installed_unasked(
     recorded = Recorded()
 
     payload = booted(repository, recorded, with_sqlite=True)
-    assert recorded.asked == ["dictionaries", "tooling", "restore", "index full", "sqlite"]
+    assert recorded.asked == ["dictionaries", "tooling", "index full", "sqlite"]
     assert statuses(payload["steps"]) == "skipped done done skipped done done"
     assert payload["steps"][2]["detail"] == "no git; no npm"
     assert payload["output"].count("\n") == 5
@@ -89,9 +91,7 @@ def test_the_steps_are_taken_in_their_order_and_nothing_is_installed_unasked(
 def test_every_step_can_be_left_out(repository: Repository) -> None:
     recorded = Recorded()
 
-    payload = booted(
-        repository, recorded, skip_dicts=True, skip_tooling=True, skip_artifacts=True, skip_index=True
-    )
+    payload = booted(repository, recorded, skip_dicts=True, skip_tooling=True, skip_index=True)
     assert (recorded.asked, statuses(payload["steps"])) == ([], " ".join(["skipped"] * 6))
 
 
@@ -100,18 +100,16 @@ def test_an_index_that_is_kept_or_restored_is_only_brought_up_to_date(
     repository: Repository, incremental: bool, artifacts: bool
 ) -> None:
     recorded = Recorded(artifacts=artifacts)
-    booted(repository, recorded, incremental=incremental)
+    booted(repository, recorded, incremental=incremental, skip_artifacts=False)
 
     assert recorded.asked[-1] == "index update"
 
 
-@pytest.mark.parametrize(
-    ("failing", "before"), [("dictionaries", 1), ("tooling", 2), ("restore", 3), ("index", 4)]
-)
+@pytest.mark.parametrize(("failing", "before"), [("tooling", 2), ("restore", 3), ("index", 4)])
 def test_a_step_that_fails_ends_the_call_with_its_error(repository: Repository, failing: str, before: int) -> None:
     recorded = Recorded(failing=failing)
     with pytest.raises(ToolError) as failed:
-        booted(repository, recorded, with_sqlite=True)
+        booted(repository, recorded, with_sqlite=True, skip_artifacts=False)
 
     error = failed.value
     assert (error.code, error.hint, error.details["why"]) == ("DOWNLOAD_VERIFY_FAILED", "wait", "rain")
@@ -120,6 +118,32 @@ def test_a_step_that_fails_ends_the_call_with_its_error(repository: Repository, 
     assert {step["status"] for step in steps[before + 1 :]} == {"skipped"}
     assert "failed before it" in steps[-1]["detail"]
     assert "sqlite" not in recorded.asked
+
+
+def test_dictionaries_that_cannot_be_had_keep_nothing_else_from_being_done(repository: Repository) -> None:
+    recorded = Recorded(failing="dictionaries")
+    payload = booted(repository, recorded, with_sqlite=True)
+
+    assert statuses(payload["steps"]) == "skipped failed done skipped done done"
+    assert payload["steps"][1]["detail"] == "it broke"
+    assert recorded.asked == ["dictionaries", "tooling", "index full", "sqlite"]
+
+
+def test_a_stop_while_dictionaries_are_fetched_ends_it(repository: Repository) -> None:
+    recorded = Recorded(failing="dictionaries", code="CANCELLED")
+    with pytest.raises(ToolError, match="CANCELLED"):
+        booted(repository, recorded)
+
+    assert recorded.asked == ["dictionaries"]
+
+
+def test_an_exported_index_in_the_repository_is_not_believed_unasked(repository: Repository) -> None:
+    recorded = Recorded(artifacts=True)
+    payload = booted(repository, recorded)
+
+    assert payload["steps"][3] == {"name": "artifacts", "status": "skipped", "detail": "left out, as asked",
+                                   "durationMs": 0}  # fmt: skip
+    assert recorded.asked[-1] == "index full"
 
 
 def test_a_stop_between_two_steps_ends_it(repository: Repository) -> None:
@@ -134,7 +158,7 @@ def test_a_stop_between_two_steps_ends_it(repository: Repository) -> None:
 def test_progress_counts_the_steps_that_are_wanted(repository: Repository) -> None:
     told: list[tuple[str, int, int | None]] = []
     booted(
-        repository, Recorded(), skip_tooling=True,
+        repository, Recorded(), skip_tooling=True, skip_artifacts=False,
         progress=lambda stage, done, total, _detail: told.append((stage, done, total)),
     )  # fmt: skip
 

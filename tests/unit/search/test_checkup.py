@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from tests.unit.search.indexed import Indexed, make_indexed
 
-from holdfast.errors import ToolError
 from holdfast.search.answers.status import Checkup
 from holdfast.search.checkup import check_status, disk_findings
 from holdfast.search.integrity import damage_of
@@ -32,7 +31,7 @@ def broken(indexed: Indexed, tmp_path: Path) -> Indexed:
 
 
 def checked(indexed: Indexed, **arguments: Any) -> dict[str, Any]:
-    given = {"capabilities": {}, "configuration_problem": None, **arguments}
+    given = {"capabilities": {}, "warnings": (), **arguments}
     payload = check_status(indexed.repository, indexed.cache, **given)
     Checkup.model_validate(payload)
     # How full the disk of this machine is, is not the business of a test.
@@ -156,12 +155,14 @@ def test_whatever_stands_in_a_lock_breaks_nothing(broken: Indexed, pid: str) -> 
     assert checked(broken)["codes"] in ([], ["build-left-over"])
 
 
-def test_a_broken_configuration_is_a_finding(indexed: Indexed) -> None:
-    problem = ToolError("INVALID_REQUEST", ".pairofcleats.json is broken", hint="correct line 3")
+def test_what_the_configuration_warns_about_is_a_finding(indexed: Indexed) -> None:
+    warnings = [{"code": "dictionary_missing", "message": "the dictionary de is configured and not there"}]
 
-    payload = checked(indexed, configuration_problem=problem)
-    assert (payload["status"], payload["codes"]) == ("error", ["configuration-broken"])
-    assert payload["findings"][-1]["remedy"] == "correct line 3"
+    payload = checked(indexed, warnings=warnings)
+    assert (payload["status"], payload["codes"]) == ("warning", ["dictionary_missing"])
+    finding = payload["findings"][-1]
+    assert (finding["area"], finding["severity"]) == ("configuration", "warning")
+    assert finding["message"] == warnings[0]["message"]
 
 
 def test_what_is_not_installed_is_good_to_know_and_nothing_worse(indexed: Indexed) -> None:
@@ -191,7 +192,7 @@ def test_git_that_refuses_is_told_with_its_words(tmp_path: Path) -> None:
     (tmp_path / ".git" / "HEAD").write_text("rubbish")
     repository = find_repository(tmp_path)
 
-    payload = check_status(repository, tmp_path / "cache", capabilities={}, configuration_problem=None)
+    payload = check_status(repository, tmp_path / "cache", capabilities={}, warnings=())
     refusal = next(one for one in payload["findings"] if one["code"] == "git-refuses")
     assert "not a git repository" in refusal["remedy"]
 

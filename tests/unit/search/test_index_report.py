@@ -8,6 +8,7 @@ import pytest
 from tests.unit.search.indexed import Indexed, git, make_indexed
 
 from holdfast.search.answers.status import IndexStatus
+from holdfast.search.config_status import config_status
 from holdfast.search.index_report import index_status
 from holdfast.search.library import build_index
 from holdfast.search.repository import find_repository
@@ -127,14 +128,28 @@ def test_lists_stay_short_and_their_lengths_are_told(tmp_path: Path) -> None:
 def test_dictionaries_models_and_the_portable_file_are_told(indexed: Indexed, tmp_path: Path) -> None:
     cache = indexed.copied(tmp_path / "cache").cache
     portable = f"search/{indexed.repository.repo_id}/sqlite-fts.db"
-    for name in ("dictionaries/en.txt", "dictionaries/.en.draft", "models/small/model.bin", portable):
+    lists = ("dictionaries/en.txt", "dictionaries/.en.draft", "dictionaries/dictionaries.json")
+    models = ("models/small/model.bin", "models/.lock", "models/models.json")
+    for name in (*lists, *models, portable):
         (cache / name).parent.mkdir(parents=True, exist_ok=True)
         (cache / name).write_text("word\n")
 
     payload = index_status(indexed.repository, cache)
     assert (payload["dictionaries"]["files"], payload["models"]["model"]) == (["en.txt"], "small")
+    assert payload["dictionaries"]["enabled"] is False, "nothing reads them"
     assert (payload["sqlite"]["exists"], payload["sqlite"]["bytes"]) == (True, 5)
     assert payload["models"]["hint"] is None
+
+
+def test_a_manifest_alone_is_neither_a_dictionary_nor_a_model(indexed: Indexed, tmp_path: Path) -> None:
+    for name in ("dictionaries", "models"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.json").write_text("{}")
+
+    payload, configured = index_status(indexed.repository, tmp_path), config_status(indexed.repository, tmp_path)
+    assert (payload["dictionaries"]["files"], payload["models"]["model"]) == ([], None)
+    assert payload["models"]["available"] is configured["cache"]["modelAvailable"] is False
+    assert configured["cache"]["dictionaries"] == []
 
 
 def test_another_branch_is_seen_at_once(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ class DictionaryState(Answer):
 
     dir: str = Field(description="Where they are kept.")
     files: list[str] = Field(description="Their names, sorted.")
-    enabled: bool = Field(description="Whether there is one.")
+    enabled: bool = Field(description="Whether searches use them: never yet, since nothing reads them.")
     include_slang: bool = Field(description="Whether lists of slang are among them; none is ever taken in.")
 
 

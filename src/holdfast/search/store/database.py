@@ -5,11 +5,12 @@ to one version. So a reader that holds generation 7 sees exactly the rows of 7, 
 time.
 """
 
+import contextlib
 import sqlite3
 from pathlib import Path
 from urllib.parse import quote
 
-__all__ = ["ALIVE", "connect", "connect_to_read", "create", "is_damage"]
+__all__ = ["ALIVE", "connect", "connect_to_read", "create", "is_damage", "is_made_like_ours"]
 
 # Rows that a reader of one generation sees; the generation is bound twice.
 ALIVE = "born <= ? AND (died IS NULL OR died > ?)"
@@ -54,6 +55,22 @@ def connect(path: Path, *, writing: bool = False, fresh: bool = False) -> sqlite
     elif writing:
         connection.execute("PRAGMA synchronous = FULL")  # on disk before the terms say so
     return connection
+
+
+def is_made_like_ours(path: Path) -> bool:
+    """Whether a store has our tables and nothing else: no view, and no trigger that would act when it is written.
+
+    Asked of a file that comes from elsewhere before it is used in any other way.
+    """
+    asked = "SELECT type, name, sql FROM sqlite_schema"
+    with contextlib.closing(sqlite3.connect(":memory:")) as own:
+        own.executescript(_TABLES)
+        expected = set(own.execute(asked))
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as foreign:
+            return set(foreign.execute(asked).fetchmany(len(expected) + 1)) == expected
+    except sqlite3.Error:
+        return False
 
 
 def connect_to_read(path: Path) -> sqlite3.Connection:

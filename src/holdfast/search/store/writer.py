@@ -169,7 +169,9 @@ class StoreWriter:
     def replace_history(self, rows: Iterable[tuple[str, str, int, int, int, int]]) -> None:
         """What git says of every file: author, time, lines added and deleted, commits."""
         self._db.execute("DELETE FROM history")
-        self._db.executemany("INSERT OR REPLACE INTO history VALUES (?, ?, ?, ?, ?, ?)", rows)
+        # A name that is no UTF-8 is that of a file that is skipped; SQLite could not hold it.
+        named = (row for row in rows if _is_unicode(row[0]))
+        self._db.executemany("INSERT OR REPLACE INTO history VALUES (?, ?, ?, ?, ?, ?)", named)
 
     def commit_notes(self) -> None:
         """Keep what was noted since `begin`, without a new generation."""
@@ -207,3 +209,7 @@ class StoreWriter:
     def _one(self, query: str, *values: Any) -> Any:
         row = self._db.execute(query, values).fetchone()
         return row[0] if row else None
+
+
+def _is_unicode(path: str) -> bool:
+    return path.isascii() or not any("\ud800" <= character <= "\udfff" for character in path)
