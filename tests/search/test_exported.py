@@ -195,6 +195,17 @@ def test_an_export_from_a_cache_of_an_odd_name_is_whole(repository: Repository, 
     assert {path.name for path in tmp_path.iterdir()} == {odd.name, "export", "other", "repo"}
 
 
+def test_an_export_that_was_killed_is_taken_up_by_the_next_one(
+    repository: Repository, cache: Path, tmp_path: Path
+) -> None:
+    build_index(repository, cache)
+    (tmp_path / "export" / ".index.draft" / "terms").mkdir(parents=True)
+
+    export_index(repository, cache, tmp_path / "export")
+
+    assert {path.name for path in (tmp_path / "export").iterdir()} == {"index", "manifest.json", ".holdfastignore"}
+
+
 def resign(directory: Path) -> None:
     """Write the manifest anew, as whoever forges an export would."""
     inner = directory / "index"

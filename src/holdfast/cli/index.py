@@ -17,6 +17,7 @@ from holdfast.cli.indexing import (
     stop_on_interrupt,
     told_plainly,
 )
+from holdfast.errors import UsageError
 
 __all__ = ["command"]
 
@@ -185,7 +186,7 @@ def export(directory: str, repo: str | None, as_json: bool, **options: Any) -> i
     """Write the index into a directory that can be carried to another machine.
 
     There, the tool build_index takes it up (useArtifacts) and brings it up to date, instead of building it. DIR is
-    new, empty, or holds an earlier export; in the repository, ci-artifacts is looked for by default.
+    new, empty, or holds an earlier export; useArtifacts looks for ci-artifacts in the repository.
 
     \b
     Example:
@@ -196,6 +197,8 @@ def export(directory: str, repo: str | None, as_json: bool, **options: Any) -> i
     from holdfast.cli.index_text import size_of
     from holdfast.search.exported import export_index
 
+    if not directory:
+        raise UsageError("the name of the directory is empty", remedy="holdfast index export ci-artifacts")
     repository, cache = _located(repo, options)
     with told_plainly(cache):
         report = export_index(repository, cache, Path(directory))

@@ -38,6 +38,8 @@ _FILE = re.compile(r"store\.db|terms/[A-Za-z0-9._-]{1,200}")
 _BUILD = re.compile(r"[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}")
 _LARGEST_MANIFEST = 16 * 1024 * 1024
 _LARGEST = 64 * 1024 * 1024 * 1024  # bytes of all files
+_DRAFT = f".{_INDEX}.draft"
+_BEGUN = frozenset({_DRAFT, f".{MANIFEST}.draft", _IGNORE})
 _CHUNK = 1024 * 1024
 _EXAMINATION = 60.0  # seconds
 
@@ -45,7 +47,9 @@ _EXAMINATION = 60.0  # seconds
 def export_index(repository: Repository, cache_dir: Path, directory: Path) -> dict[str, Any]:
     """Write the index of a repository into a directory that is empty, new, or holds an earlier export."""
     home = IndexHome(index_home(repository, cache_dir))
-    if directory.exists() and any(directory.iterdir()) and _noted(directory) is None:
+    # What an export that was killed had begun is no reason to refuse the next one.
+    there = {path.name for path in directory.iterdir()} - _BEGUN if directory.exists() else set()
+    if there and _noted(directory) is None:
         raise ToolError("FORBIDDEN", f"{directory.name} holds something else", hint="Name an empty directory.")
     if home.current() is None:
         raise _no_index(repository)
@@ -53,7 +57,7 @@ def export_index(repository: Repository, cache_dir: Path, directory: Path) -> di
         build = home.current()
         if build is None:
             raise _no_index(repository)
-        draft = directory / f".{_INDEX}.draft"
+        draft = directory / _DRAFT
         shutil.rmtree(draft, ignore_errors=True)
         shutil.copytree(build.terms, draft / "terms", ignore=shutil.ignore_patterns("*.lock", ".*.lock"))
         _copy_store(build.store, draft / "store.db")

@@ -62,7 +62,17 @@ def _described(error: jsonschema_rs.ValidationError) -> list[Violation]:
         ]
     if keyword == "not":
         return [_violation(place, rule, keyword, {}, "this field is reserved and must not be set")]
+    if keyword == "anyOf":
+        return [_violation(place, rule, keyword, {}, _reasons(error.kind.as_dict()["context"]) or error.message)]
     return [_violation(place, rule, keyword, _params(keyword, error.kind.as_dict()), error.message)]
+
+
+def _reasons(alternatives: list[list[jsonschema_rs.ValidationError]]) -> str:
+    """Why no alternative fits. Of one for which the type is right, such as that of an optional number, the reason is
+    what there is to correct; only where all types are wrong are they told."""
+    meant = [errors for errors in alternatives if all(error.kind.name != "type" for error in errors)]
+    told = ["; ".join(error.message for error in errors) for errors in meant or alternatives]
+    return " or ".join(dict.fromkeys(told))
 
 
 def _violation(place: str, rule: str, keyword: str, params: dict[str, Any], message: str) -> Violation:
