@@ -68,8 +68,8 @@ def _described(error: jsonschema_rs.ValidationError) -> list[Violation]:
 
 
 def _reasons(alternatives: list[list[jsonschema_rs.ValidationError]]) -> str:
-    """Why no alternative fits. Of one for which the type is right, such as that of an optional number, the reason is
-    what there is to correct; only where all types are wrong are they told."""
+    """Why no alternative fits: for one whose type is right, such as that of an optional number, what there is to
+    correct; only where all types are wrong, these."""
     meant = [errors for errors in alternatives if all(error.kind.name != "type" for error in errors)]
     told = ["; ".join(error.message for error in errors) for errors in meant or alternatives]
     return " or ".join(dict.fromkeys(told))

@@ -1,3 +1,11 @@
+"""What a caller is told of arguments that do not fit."""
+
+from typing import Any
+
+import pytest
+
+from holdfast.worker.validate import SchemaValidator
+
 OPTIONAL = {"properties": {"line": {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "null"}]}}}
 
 
