@@ -114,6 +114,9 @@ def test_every_argument_and_every_field_of_an_answer_is_explained(client: Offici
         for argument, rule in schema["properties"].items():
             assert rule.get("description") or rule == {"not": {}} or rule.get("not") == {}, (name, argument)
         jsonschema_rs.meta.validate(tool["outputSchema"])
+        objects = [tool["outputSchema"], *tool["outputSchema"].get("$defs", {}).values()]
+        for field, rule in [pair for one in objects for pair in one.get("properties", {}).items()]:
+            assert rule.get("description"), (name, field)
 
 
 def test_the_examples_of_every_tool_are_good_arguments(client: OfficialClient) -> None:
@@ -125,3 +128,4 @@ def test_the_examples_of_every_tool_are_good_arguments(client: OfficialClient) -
 
 def test_no_tool_is_described_in_more_than_a_model_can_read_at_once(client: OfficialClient) -> None:
     assert len(json.dumps([tool["inputSchema"] for tool in client.tools.values()])) < 60_000
+    assert len(json.dumps(list(client.tools.values()))) < 160_000
