@@ -107,6 +107,10 @@ def test_every_tool_says_its_versions_its_effect_and_what_it_is_for(client: Offi
         assert tool["_meta"]["io.holdfast/effect"]["recovery"]["kind"] in {"replay_safe", "at_most_once"}
 
 
+def fields(schema: dict[str, Any]) -> list[tuple[str, Any]]:
+    return list(schema.get("properties", {}).items())
+
+
 def test_every_argument_and_every_field_of_an_answer_is_explained(client: OfficialClient) -> None:
     for name, tool in client.tools.items():
         schema = tool["inputSchema"]
@@ -114,9 +118,10 @@ def test_every_argument_and_every_field_of_an_answer_is_explained(client: Offici
         for argument, rule in schema["properties"].items():
             assert rule.get("description") or rule == {"not": {}} or rule.get("not") == {}, (name, argument)
         jsonschema_rs.meta.validate(tool["outputSchema"])
-        objects = [tool["outputSchema"], *tool["outputSchema"].get("$defs", {}).values()]
-        for field, rule in [pair for one in objects for pair in one.get("properties", {}).items()]:
-            assert rule.get("description"), (name, field)
+        parts = tool["outputSchema"].get("$defs", {})
+        for field, rule in [pair for one in (tool["outputSchema"], *parts.values()) for pair in fields(one)]:
+            told = rule.get("description") or parts[rule["$ref"].rpartition("/")[2]].get("description")
+            assert told, (name, field)
 
 
 def test_the_examples_of_every_tool_are_good_arguments(client: OfficialClient) -> None:

@@ -306,3 +306,9 @@ def test_a_full_disk_leaves_no_part(tmp_path: Path) -> None:
     done = subprocess.run(command, check=False, timeout=20, capture_output=True)
     assert b"File too large" in done.stderr
     assert os.listdir(tmp_path) == ["source"]
+
+
+def test_a_local_file_that_cannot_be_read_is_told_as_such(tmp_path: Path) -> None:
+    error = refused("/proc/self/mem", tmp_path / "target")
+    assert (error.code, "cannot be read: " in error.message) == ("FORBIDDEN", True)
+    assert os.listdir(tmp_path) == []

@@ -86,7 +86,7 @@ def test_the_manifest_says_where_a_dictionary_is_from(web: Web, tmp_path: Path) 
     url = web.serve("/de", Page(WORDS))
     dictionaries(tmp_path, url=[f"de={url.replace('//', '//ana:secret@')}"], sha256={"de": sha(WORDS)})
     manifest = (tmp_path / "dictionaries" / "dictionaries.json").read_text()
-    noted = json.loads(manifest)["de"]
+    noted = json.loads(manifest)["entries"]["de"]
 
     assert "secret" not in manifest
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", noted.pop("downloadedAt"))
@@ -130,7 +130,8 @@ def test_what_somebody_changed_is_left_alone_and_told(web: Web, tmp_path: Path) 
     assert (payload["skipped"], payload["dictionaries"][0]["verified"]) == (1, False)
     assert [remark["code"] for remark in payload["warnings"]] == ["CHANGED"]
     assert (tmp_path / "dictionaries" / "de.txt").read_text() == "mine\n"
-    assert dictionaries(tmp_path, lang="de", sources=sources, update=True)["downloaded"] == 1
+    assert code_of(dictionaries, tmp_path, lang="de", sources=sources, update=True) == "FORBIDDEN"
+    assert dictionaries(tmp_path, lang="de", sources=sources, force=True)["downloaded"] == 1
 
 
 def test_a_file_that_was_put_there_by_hand_is_kept(tmp_path: Path) -> None:
@@ -169,13 +170,23 @@ def test_what_is_no_text_becomes_no_dictionary(web: Web, tmp_path: Path, content
         ({"url": ["a=/nowhere/x"]}, "NOT_FOUND"),
         ({"lang": "en", "sha256": {"de": "0" * 64}}, "INVALID_REQUEST"),
         ({"lang": "en", "sha256": {"en": "no"}}, "INVALID_REQUEST"),
-        ({"url": ["a=/x"], "require_hash": True}, "INVALID_REQUEST"),
         ({"target": Path("/proc/nowhere")}, "CAPABILITY_MISSING"),
         ({"target": Path("a\0b")}, "INVALID_REQUEST"),
     ],
 )
 def test_what_cannot_be_done_is_told_as_such(tmp_path: Path, options: dict[str, Any], code: str) -> None:
     assert code_of(dictionaries, tmp_path, **options) == code
+
+
+def test_a_configured_source_counts_only_for_a_language_that_is_spelled_out(
+    web: Web, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    sources = {"en": {"source": web.serve("/en", Page(WORDS))}}
+
+    assert code_of(dictionaries, tmp_path, sources=sources) == "NOT_FOUND"  # by pip, from the built-in source
+    assert not (tmp_path / "dictionaries" / "en.txt").exists()
+    assert dictionaries(tmp_path, lang="en", sources=sources)["downloaded"] == 1
 
 
 def test_a_second_download_waits_and_gives_up_in_the_end(tmp_path: Path) -> None:
@@ -189,11 +200,124 @@ def test_a_second_download_waits_and_gives_up_in_the_end(tmp_path: Path) -> None
     assert (caught.value.code, stopped.value.code) == ("QUEUE_OVERLOADED", "CANCELLED")
 
 
-@pytest.mark.parametrize("manifest", ["", "[]", "nonsense", "[" * 100_000, '{"de": 3}'])
-def test_a_damaged_manifest_is_written_anew(web: Web, tmp_path: Path, manifest: str) -> None:
-    (tmp_path / "dictionaries.json").write_text(manifest)
-    dictionaries(tmp_path, target=tmp_path, url=[f"de={web.serve('/de', Page(WORDS))}"])
-    assert json.loads((tmp_path / "dictionaries.json").read_text())["de"]["sha256"] == sha(WORDS)
+MANIFESTS = ["", "[]", "nonsense", "[" * 100_000, '{"de": 3}', '{"de": {}}', '{"holdfast": {}}']
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS, ids=range(len(MANIFESTS)))
+def test_a_manifest_without_our_mark_is_refused_and_nothing_is_removed(tmp_path: Path, manifest: str) -> None:
+    for name in ("dictionaries.json", "models.json", "extensions.json", ".holdfast-draft-1"):
+        (tmp_path / name).write_text(manifest)
+    before = sorted(os.listdir(tmp_path))
+    options: dict[str, Any] = {"target": tmp_path, "force": True}
+    assert code_of(dictionaries, tmp_path, url=["de=/x"], **options) == "FORBIDDEN"
+    assert code_of(models, tmp_path, model="m", source="/x", **options) == "FORBIDDEN"
+    assert code_of(extensions, tmp_path, url="/x", **options) == "FORBIDDEN"
+    assert sorted(os.listdir(tmp_path)) == before
+    assert {path.read_text() for path in tmp_path.iterdir()} == {manifest}
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS, ids=range(len(MANIFESTS)))
+def test_a_manifest_without_our_mark_is_written_anew_in_our_own_place(tmp_path: Path, manifest: str) -> None:
+    (tmp_path / "x.json").write_text(manifest)
+    shelf = Shelf(tmp_path, "x.json", is_own=True)
+    with shelf.locked(never):
+        shelf.note("m", {"bytes": 1})
+    assert Shelf(tmp_path, "x.json").entries()["m"] == {"bytes": 1}
+    assert json.loads((tmp_path / "x.json").read_text())["holdfast"] == "downloads"
+
+
+def test_an_old_manifest_is_believed_in_our_own_place_alone(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text('{"m": {"bytes": 1}, "holdfast": {"bytes": 2}}')
+    assert Shelf(tmp_path, "x.json").entries() == {}
+    assert Shelf(tmp_path, "x.json", is_own=True).entries() == {"m": {"bytes": 1}, "holdfast": {"bytes": 2}}
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+def test_a_link_in_the_place_of_the_manifest_is_refused(tmp_path: Path, is_own: bool) -> None:
+    (tmp_path / "mine").write_text('{"holdfast": "downloads"}')
+    (tmp_path / "x.json").symlink_to("mine")
+    with pytest.raises(ToolError) as caught, Shelf(tmp_path, "x.json", is_own=is_own).locked(never):
+        pytest.fail("it has the lock")
+    assert caught.value.code == "FORBIDDEN"
+    assert (tmp_path / "x.json").is_symlink()
+
+
+MODES: list[dict[str, bool]] = [{}, {"update": True}, {"force": True}]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_directory_that_is_not_ours_is_never_replaced_by_a_model(tmp_path: Path, mode: dict[str, bool]) -> None:
+    hooks, source = tmp_path / ".git" / "hooks", tmp_path / "m.onnx"
+    source.write_bytes(b"weights")
+    hooks.mkdir(parents=True)
+    (hooks / "pre-commit").write_text("mine")
+    options = {"model": "hooks", "target": tmp_path / ".git", "source": str(source)}
+
+    assert code_of(models, tmp_path, **options, **mode) == "FORBIDDEN"
+    assert (hooks / "pre-commit").read_text() == "mine"
+    assert sorted(os.listdir(hooks.parent)) == [".lock", "hooks"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("is_noted", [True, False])
+@pytest.mark.parametrize("target", ["mine", "nowhere", "file"])
+def test_a_link_or_a_file_in_the_place_of_a_model_is_refused(
+    tmp_path: Path, mode: dict[str, bool], is_noted: bool, target: str
+) -> None:  # fmt: skip
+    place, mine, source = tmp_path / "models" / "m", tmp_path / "mine", tmp_path / "m.onnx"
+    source.write_bytes(b"weights")
+    sources = {"m": {"source": str(source)}}
+    if is_noted:
+        models(tmp_path, model="m", sources=sources)
+        (place / "m.onnx").unlink()
+        place.rmdir()
+    for directory in (mine, place.parent):
+        directory.mkdir(exist_ok=True)
+    place.touch() if target == "file" else place.symlink_to(tmp_path / target)
+    before = sorted(os.listdir(place.parent) + ([] if is_noted else [".lock"]))
+
+    assert code_of(models, tmp_path, model="m", sources=sources, **mode) == "FORBIDDEN"
+    assert sorted(os.listdir(place.parent)) == before
+    assert (place.is_symlink(), os.listdir(mine)) == (target != "file", [])
+
+
+def test_a_link_that_somebody_put_into_a_model_is_a_change(tmp_path: Path) -> None:
+    (tmp_path / "m.onnx").write_bytes(b"weights")
+    options = {"model": "m", "source": str(tmp_path / "m.onnx")}
+    link = Path(models(tmp_path, **options)["dir"], "mine")
+    link.symlink_to(tmp_path)
+    assert code_of(models, tmp_path, update=True, **options) == "FORBIDDEN"
+    assert link.is_symlink()
+    assert models(tmp_path, force=True, **options)["files"] == [{"path": "m.onnx", "bytes": 7}]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("is_link", [True, False])
+def test_a_file_that_is_not_ours_is_never_overwritten(
+    tmp_path: Path, mode: dict[str, bool], is_link: bool
+) -> None:  # fmt: skip
+    (tmp_path / "source").write_text("theirs\n")
+    (tmp_path / "mine").write_text("mine\n")
+    for name in ("notes.txt", "lib.so"):
+        (tmp_path / name).symlink_to("mine") if is_link else (tmp_path / name).write_text("mine\n")
+    source = str(tmp_path / "source")
+
+    assert code_of(dictionaries, tmp_path, target=tmp_path, url=[f"notes={source}"], **mode) == "FORBIDDEN"
+    assert code_of(extensions, tmp_path, out=tmp_path / "lib.so", url=source, **mode) == "FORBIDDEN"
+    for name in ("notes.txt", "lib.so"):
+        assert ((tmp_path / name).read_text(), (tmp_path / name).is_symlink()) == ("mine\n", is_link)
+
+
+def test_what_appears_in_the_place_during_a_download_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "source").write_text("theirs\n")
+
+    def progress(*_: object) -> None:
+        (tmp_path / "notes.txt").write_text("mine\n")
+
+    url = [f"notes={tmp_path / 'source'}"]
+    with pytest.raises(ToolError) as caught:
+        download_dictionaries(tmp_path, target=tmp_path, url=url, progress=progress, stop=never)
+    assert (caught.value.code, (tmp_path / "notes.txt").read_text()) == ("FORBIDDEN", "mine\n")
 
 
 def test_what_killed_calls_left_is_removed_and_what_they_put_aside_comes_back(tmp_path: Path) -> None:
@@ -235,7 +359,7 @@ def test_a_model_is_a_directory_of_files(web: Web, tmp_path: Path) -> None:
     assert first["files"] == [{"path": "model.onnx", "bytes": 7}, {"path": "onnx/config.json", "bytes": 2}]
     assert (first["verified"], first["output"]) == (True, "downloaded=1 skipped=0")
     assert (second["status"], second["verified"]) == ("skipped", True)
-    assert json.loads((tmp_path / "models" / "models.json").read_text()).keys() == {"Xenova/all-MiniLM-L12-v2"}
+    assert Shelf(tmp_path / "models", "models.json").entries().keys() == {"Xenova/all-MiniLM-L12-v2"}
 
 
 def test_a_model_of_one_file_is_named_after_its_source(tmp_path: Path) -> None:
@@ -264,7 +388,6 @@ def test_a_refused_model_leaves_the_old_one(web: Web, tmp_path: Path) -> None:
         ({"model": "a--b", "source": "/x"}, "INVALID_REQUEST"),
         ({"model": "a/b/c", "source": "/x"}, "INVALID_REQUEST"),
         ({"source": "https://host/"}, "INVALID_REQUEST"),
-        ({"model": "m", "source": "/x", "require_hash": True}, "INVALID_REQUEST"),
     ],
 )
 def test_a_model_without_a_name_or_source_is_told_how_to_get_one(
@@ -275,7 +398,8 @@ def test_a_model_without_a_name_or_source_is_told_how_to_get_one(
 
 def test_the_configured_source_of_a_model_is_used(web: Web, tmp_path: Path) -> None:
     sources = {"m": {"source": web.serve("/m.bin", Page(b"weights")), "sha256": sha(b"weights")}}
-    assert models(tmp_path, sources=sources, require_hash=True)["verified"] is True
+    assert code_of(models, tmp_path, sources=sources) == "CAPABILITY_MISSING"  # it has to be named
+    assert models(tmp_path, model="m", sources=sources)["verified"] is True
 
 
 def test_an_extension_is_found_in_an_archive_and_made_executable(web: Web, tmp_path: Path) -> None:
@@ -297,16 +421,6 @@ def test_out_chooses_the_file_and_only_a_library(web: Web, tmp_path: Path) -> No
     assert code_of(extensions, tmp_path, url=url, out=tmp_path / ".bashrc") == "INVALID_REQUEST"
 
 
-def test_the_operators_source_for_a_platform_comes_before_the_general_one(web: Web, tmp_path: Path) -> None:
-    sources = {
-        "sqlite-vec": {"source": f"{web.url}/missing"},
-        "sqlite-vec/win32-x64": {"source": web.serve("/vec", Page(b"native")), "sha256": sha(b"native")},
-    }
-    payload = extensions(tmp_path, platform="windows", arch="amd64", sources=sources, require_hash=True)
-    assert payload["extensionPath"].endswith("/sqlite-vec/win32-x64/vec0.dll")
-    assert code_of(extensions, tmp_path, platform="linux", sources=sources) == "NOT_FOUND"
-
-
 @pytest.mark.parametrize(
     ("options", "code"),
     [
@@ -316,7 +430,6 @@ def test_the_operators_source_for_a_platform_comes_before_the_general_one(web: W
         ({"platform": "win32", "arch": "arm64"}, "CAPABILITY_MISSING"),
         ({"url": "http://host.example/vec0.so"}, "INVALID_REQUEST"),
         ({"url": "/nowhere/vec0.so"}, "NOT_FOUND"),
-        ({"url": "/nowhere/vec0.so", "require_hash": True}, "INVALID_REQUEST"),
     ],
 )
 def test_an_extension_that_cannot_be_had_is_told_as_such(
@@ -356,4 +469,15 @@ def test_a_kill_at_any_step_leaves_the_old_or_the_new_and_the_next_call_works(tm
     assert (tmp_path / "dictionaries" / "de.txt").read_text() in ("old\n", "new\n")
     dictionaries(tmp_path, url=[f"de={source}"], force=True)
     assert (tmp_path / "dictionaries" / "de.txt").read_text() == "new\n"
+    assert sorted(os.listdir(tmp_path / "dictionaries")) == [".lock", "de.txt", "dictionaries.json"]
+
+
+@pytest.mark.parametrize("moment", [1, 2, 3, 4])
+def test_a_first_download_that_was_killed_is_still_known_as_ours(tmp_path: Path, moment: int) -> None:
+    source = tmp_path / "source.txt"
+    source.write_text("new\n")
+    command = [sys.executable, "-c", KILLED, str(tmp_path), str(source), str(moment)]
+    assert subprocess.run(command, check=False, timeout=20).returncode == 9
+
+    assert dictionaries(tmp_path, url=[f"de={source}"], force=True)["downloaded"] == 1
     assert sorted(os.listdir(tmp_path / "dictionaries")) == [".lock", "de.txt", "dictionaries.json"]

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from tests.unit.search.download_server import never
 
 from holdfast.errors import ToolError
-from holdfast.search.downloads.unpack import Limits, is_archive, unpack
+from holdfast.search.downloads.unpack import PREVIOUS_PREFIX, Limits, is_archive, swap_in, unpack
 
 Maker = Callable[[dict[str, bytes]], bytes]
 
@@ -307,7 +307,61 @@ def _survives(content: bytes, damage: list[tuple[int, int]], packed: Callable[[b
         try:
             unpack(inner / "archive", inner / "out", stop=never)
         except ToolError as error:
-            made = {"ARCHIVE_UNSAFE": ["archive"], "ARCHIVE_TOO_LARGE": ["archive"]}[error.code]
+            left = ["archive"]
+            made = {"ARCHIVE_UNSAFE": left, "ARCHIVE_TOO_LARGE": left, "INVALID_REQUEST": left}[error.code]
         assert sorted(os.listdir(inner)) == made
         assert os.listdir(top) == ["inner"]
         assert not any(path.is_symlink() for path in inner.rglob("*"))
+
+
+@pytest.mark.parametrize(
+    ("pack", "kind"), [(gzip.compress, "gzip"), (bz2.compress, "bzip2"), (lzma.compress, "xz")]
+)
+@pytest.mark.parametrize("content", [b"alpha\nbeta\n", b"alpha\n" * 1000], ids=["short", "long"])
+def test_a_single_compressed_file_is_told_from_a_damaged_archive(
+    tmp_path: Path, pack: Callable[[bytes], bytes], kind: str, content: bytes
+) -> None:
+    (tmp_path / "words.txt.gz").write_bytes(pack(content))
+    with pytest.raises(ToolError) as caught:
+        unpack(tmp_path / "words.txt.gz", tmp_path / "out", stop=never)
+    assert (caught.value.code, f"single file compressed with {kind}" in caught.value.message) == (
+        "INVALID_REQUEST",
+        True,
+    )
+    assert os.listdir(tmp_path) == ["words.txt.gz"]
+
+
+def test_an_archive_with_a_damaged_header_is_still_a_damaged_archive(tmp_path: Path) -> None:
+    (tmp_path / "archive").write_bytes(gzip.compress(b"x" + tarred({"a": b"1"}, tarfile.USTAR_FORMAT)[1:]))
+    with pytest.raises(ToolError, match="the archive is damaged") as caught:
+        unpack(tmp_path / "archive", tmp_path / "out", stop=never)
+    assert caught.value.code == "ARCHIVE_UNSAFE"
+
+
+@pytest.mark.parametrize("target", ["mine", "nowhere", "file"])
+def test_a_link_or_a_file_in_the_place_of_a_directory_is_not_swapped_out(tmp_path: Path, target: str) -> None:
+    for name in ("made", "mine"):
+        (tmp_path / name).mkdir()
+    place = tmp_path / "place"
+    place.touch() if target == "file" else place.symlink_to(tmp_path / target)
+    with pytest.raises(ToolError) as caught:
+        swap_in(tmp_path / "made", place)
+    assert caught.value.code == "FORBIDDEN"
+    assert (place.is_symlink(), sorted(os.listdir(tmp_path))) == (target != "file", ["made", "mine", "place"])
+
+
+def test_a_directory_comes_back_when_the_new_one_cannot_take_its_place(tmp_path: Path) -> None:
+    (tmp_path / "place").mkdir()
+    (tmp_path / "place" / "old").touch()
+    with pytest.raises(FileNotFoundError):
+        swap_in(tmp_path / "nothing", tmp_path / "place")
+    assert (os.listdir(tmp_path), os.listdir(tmp_path / "place")) == (["place"], ["old"])
+
+
+def test_nothing_stays_of_what_made_way(tmp_path: Path) -> None:
+    for name in ("made", "place", "place/closed", "place/closed/deeper", "mine"):
+        (tmp_path / name).mkdir()
+    (tmp_path / f"{PREVIOUS_PREFIX}place").symlink_to(tmp_path / "mine")
+    (tmp_path / "place" / "closed").chmod(0o500)
+    swap_in(tmp_path / "made", tmp_path / "place")
+    assert sorted(os.listdir(tmp_path)) == ["mine", "place"]

@@ -115,6 +115,13 @@ def test_reasons_not_to_load_it_are_told(tmp_path: Path) -> None:
     assert "changed since" in verified(tmp_path)["load"]["reason"]
 
 
+def test_what_cannot_be_read_is_told_as_such(tmp_path: Path) -> None:
+    with pytest.raises(ToolError) as caught:
+        verify_extensions(tmp_path, path=Path("/proc/self/mem"))
+    assert (caught.value.code, "mem cannot be read: " in caught.value.message) == ("INVALID_REQUEST", True)
+    assert "room" not in str(caught.value.hint)
+
+
 def test_a_sqlite_that_may_not_load_extensions_is_a_missing_capability(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,7 +142,7 @@ def test_a_file_that_is_no_library_does_not_load(tmp_path: Path) -> None:
 
 def test_the_real_extension_is_the_pinned_one_and_finds_the_nearest_vector(tmp_path: Path) -> None:
     try:
-        payload = download_extensions(tmp_path, require_hash=True, progress=quiet, stop=never)
+        payload = download_extensions(tmp_path, progress=quiet, stop=never)
     except ToolError as error:
         if error.code in ("CAPABILITY_MISSING", "NOT_FOUND"):
             pytest.skip(f"pip reaches no index with it: {error.details}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import ToolError
 from holdfast.search.downloads.failures import storing
-from holdfast.search.downloads.install import Installed, Wanted, install, mode_of, remarks, require_hashes, summary
+from holdfast.search.downloads.install import Installed, Wanted, install, mode_of, remarks, summary
 from holdfast.search.downloads.known import DICTIONARIES
 from holdfast.search.downloads.placing import chosen_file, content_of_file, put_file
 from holdfast.search.downloads.shelf import Shelf, real_path
@@ -31,14 +31,17 @@ def download_dictionaries(
     sha256: Mapping[str, str] | None = None,
     update: bool = False,
     force: bool = False,
-    require_hash: bool = False,
     sources: Mapping[str, Mapping[str, Any]] | None = None,
     progress: "Progress",
     stop: "Stop",
 ) -> dict[str, Any]:
-    """Have word lists here: those of `lang` (with commas between) and those of `url` (each as NAME=SOURCE)."""
+    """Have word lists here: those of `lang` (with commas between) and those of `url` (each as NAME=SOURCE).
+
+    `sources` are those of a repository. They count only for names that `lang` spells out: who names nothing gets
+    what is built in, and no repository chooses what is reached then.
+    """
     directory = real_path(target or cache_dir / "dictionaries")
-    chosen = _chosen(lang, url, sources)
+    chosen = _chosen(lang, url, None if lang is None else sources)
     hashes = {name: checked_sha256(digest) for name, digest in (sha256 or {}).items()}
     if unknown := sorted(hashes.keys() - chosen.keys()):
         message = f"hashes are given for what is not downloaded: {', '.join(unknown)}"
@@ -47,14 +50,12 @@ def download_dictionaries(
     wanted = [
         Wanted(
             name, directory / f"{name}.txt", source, hashes.get(name, known),
-            is_asked_for=require_hash or name in named or name in hashes,
+            is_asked_for=name in named or name in hashes,
         )
         for name, (source, known) in chosen.items()
     ]  # fmt: skip
-    if require_hash:
-        require_hashes(wanted)
     results = []
-    shelf = Shelf(directory, "dictionaries.json")
+    shelf = Shelf(directory, "dictionaries.json", is_own=target is None)
     with storing("the dictionary"), shelf.locked(stop):
         for one in wanted:
             place = _Placing(stop)

@@ -1,21 +1,20 @@
-"""SQLite extensions: native code, so its source is named by the caller or the operator, or pinned here.
+"""SQLite extensions: native code, so its source is named by the caller, or pinned here.
 
 It is put where `verify_extensions` looks for it; it is not loaded here.
 """
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import ToolError
 from holdfast.search.downloads.failures import storing
-from holdfast.search.downloads.install import Wanted, install, mode_of, remarks, require_hashes, summary
+from holdfast.search.downloads.install import Wanted, install, mode_of, remarks, summary
 from holdfast.search.downloads.known import EXTENSIONS, WHEEL_TAGS
 from holdfast.search.downloads.placing import chosen_file, content_of_file, put_file
 from holdfast.search.downloads.platforms import Machine, machine
 from holdfast.search.downloads.shelf import Shelf, real_path
-from holdfast.search.downloads.sources import Source, checked_sha256, configured, parse_source
+from holdfast.search.downloads.sources import Source, checked_sha256, parse_source
 
 if TYPE_CHECKING:
     from holdfast.search.index_writer import Progress, Stop
@@ -40,8 +39,6 @@ def download_extensions(
     arch: str | None = None,
     update: bool = False,
     force: bool = False,
-    require_hash: bool = False,
-    sources: Mapping[str, Mapping[str, Any]] | None = None,
     progress: "Progress",
     stop: "Stop",
 ) -> dict[str, Any]:
@@ -50,14 +47,14 @@ def download_extensions(
     directory = extensions_dir(cache_dir, target)
     path = extension_path(directory, name, made_for) if out is None else _checked_out(out)
     expected = checked_sha256(sha256)
-    source, known = _chosen(name, made_for, url, sources)
+    source, known = _chosen(name, made_for, url)
     wanted = Wanted(
         f"{name}/{made_for.key}" if out is None else str(path), path, source, expected or known,
-        is_asked_for=require_hash or url is not None or expected is not None,
+        is_asked_for=url is not None or expected is not None,
         wheel_tag=None if made_for.is_this_one else WHEEL_TAGS.get((made_for.platform, made_for.arch)),
     )  # fmt: skip
-    _refuse_unsafe(wanted, require_hash=require_hash)
-    shelf = Shelf(directory, MANIFEST)
+    _refuse_unsafe(wanted)
+    shelf = Shelf(directory, MANIFEST, is_own=target is None)
     with storing("the extension"), shelf.locked(stop):
         place = _Placing(made_for, stop)
         mode = mode_of(update=update, force=force)
@@ -104,25 +101,17 @@ def _checked_out(out: Path) -> Path:
     return path
 
 
-def _chosen(
-    provider: str, made_for: Machine, url: str | None, sources: Mapping[str, Mapping[str, Any]] | None
-) -> tuple[Source, str | None]:
+def _chosen(provider: str, made_for: Machine, url: str | None) -> tuple[Source, str | None]:
     if url is not None:
         return parse_source(url), None
-    found = (
-        configured(sources, f"{provider}/{made_for.key}")
-        or configured(sources, provider)
-        or EXTENSIONS.get((provider, made_for.platform, made_for.arch))
-    )
+    found = EXTENSIONS.get((provider, made_for.platform, made_for.arch))
     if found is None:
         message = f"no source is known for {provider} on {made_for.key}"
         raise ToolError("CAPABILITY_MISSING", message, hint="give `url` with a source for it")
     return found
 
 
-def _refuse_unsafe(wanted: Wanted, *, require_hash: bool) -> None:
-    if require_hash:
-        require_hashes([wanted])
+def _refuse_unsafe(wanted: Wanted) -> None:
     if wanted.sha256 is None and wanted.source.is_open_to_change:
         message = "native code is not fetched over plain http without a SHA-256 to verify it"
         raise ToolError("INVALID_REQUEST", message, hint="use https, or give `sha256`")

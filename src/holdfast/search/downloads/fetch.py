@@ -98,7 +98,7 @@ def _from_file(job: _Job, path: str) -> Fetched:
     with _regular(path, job.source) as file:
         total = os.fstat(file.fileno()).st_size
         with part.begin(None, None) as out:
-            digest, size = _copy(job, iter(lambda: file.read(_PIECE), b""), out, total, hashlib.sha256(), 0)
+            digest, size = _copy(job, _pieces(file, job.source), out, total, hashlib.sha256(), 0)
     return _finish(job, part, digest, size)
 
 
@@ -244,6 +244,19 @@ def _regular(path: str, source: Source) -> Iterator[IO[bytes]]:
         raise ToolError("INVALID_REQUEST", f"{source.shown} is no file", details={"path": path})
     with os.fdopen(descriptor, "rb") as file:
         yield file
+
+
+def _pieces(file: IO[bytes], source: Source) -> Iterator[bytes]:
+    """The content of a local file; what cannot be read must not be told as what cannot be stored."""
+    while True:
+        try:
+            piece = file.read(_PIECE)
+        except OSError as error:
+            message = f"{source.shown} cannot be read: {error.strerror or error}"
+            raise ToolError("FORBIDDEN", message, details={"path": source.location}) from error
+        if not piece:
+            return
+        yield piece
 
 
 class _Part:

@@ -1,8 +1,10 @@
 """Bringing one thing to its place: is it here already, is it still the same, fetch it, put it there, note it.
 
-What dictionaries, extensions and models have in common. What they are for is not known here.
+What dictionaries, extensions and models have in common. What they are for is not known here. Only what was
+put there by us is ever replaced.
 """
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,7 +22,7 @@ from holdfast.search.downloads.unpack import Limits
 if TYPE_CHECKING:
     from holdfast.search.index_writer import Progress, Stop
 
-__all__ = ["Installed", "Mode", "Wanted", "install", "mode_of", "remarks", "require_hashes", "summary"]
+__all__ = ["Installed", "Mode", "Wanted", "install", "mode_of", "remarks", "summary"]
 
 Mode = Literal["keep", "update", "force"]
 
@@ -60,14 +62,6 @@ def mode_of(*, update: bool, force: bool) -> Mode:
     return "force" if force else "update" if update else "keep"
 
 
-def require_hashes(wanted: list[Wanted]) -> None:
-    """Refuse what could not be verified, all of it at once."""
-    missing = [one.title for one in wanted if one.sha256 is None]
-    if missing:
-        message = f"a SHA-256 is required and there is none for {', '.join(missing)}"
-        raise ToolError("INVALID_REQUEST", message, details={"missing": missing}, hint="give `sha256`")
-
-
 def install(
     shelf: Shelf, wanted: Wanted, mode: Mode,
     place: Callable[[Path, Wanted], None], look: Callable[[Path], Content | None],
@@ -85,6 +79,7 @@ def install(
         if entry != same:
             shelf.note(wanted.name, entry)
         return Installed(wanted.title, "skipped" if mode == "keep" else "unchanged", entry, content)
+    _refuse_foreign(wanted, mode, content, noted, same)
     return _fetch(shelf, wanted, mode, same, place, look, progress, stop)
 
 
@@ -97,6 +92,7 @@ def _fetch(
     if same is not None and mode == "update" and same.get("source") == wanted.source.text:
         known = Known(_text(same, "etag"), _text(same, "lastModified"))
     artifact = shelf.artifact(wanted.name)
+    is_free = not os.path.lexists(wanted.path)
     try:
         fetched = fetch(
             wanted.source, wanted.sha256, artifact, max_bytes=wanted.max_bytes, progress=progress, stop=stop,
@@ -107,7 +103,7 @@ def _fetch(
             return Installed(wanted.title, "unchanged", same, same["content"])
         if stop():
             raise cancelled()
-        place(artifact, wanted)
+        _put(shelf, wanted, artifact, place, is_free=is_free)
     finally:
         artifact.unlink(missing_ok=True)
     content = look(wanted.path)
@@ -116,6 +112,43 @@ def _fetch(
     shelf.note(wanted.name, entry)
     is_same = mode == "update" and same is not None and same["content"] == content
     return Installed(wanted.title, "unchanged" if is_same else "downloaded", entry, content)
+
+
+def _refuse_foreign(
+    wanted: Wanted, mode: Mode, content: Content | None, noted: Entry | None, same: Entry | None
+) -> None:
+    """Refuse to replace what is not ours: unknown to the manifest, or, unless forced, changed since then."""
+    if not os.path.lexists(wanted.path):
+        return
+    if content is None or noted is None or wanted.path.is_symlink():  # neither a link nor another kind is ours
+        raise _in_the_way(wanted)
+    if same is None and mode != "force":
+        message = f"{wanted.title} was changed since it was downloaded, and is left as it is"
+        details = {"path": str(wanted.path)}
+        raise ToolError("FORBIDDEN", message, details=details, hint="`force` fetches it again")
+
+
+def _put(
+    shelf: Shelf, wanted: Wanted, artifact: Path, place: Callable[[Path, Wanted], None], *, is_free: bool
+) -> None:
+    """Put it to its place. Where nothing was, it is noted before: should we be killed, it is known as ours."""
+    if is_free and os.path.lexists(wanted.path):  # since we looked
+        raise _in_the_way(wanted)
+    if not is_free or wanted.name in shelf.entries():
+        place(artifact, wanted)
+        return
+    shelf.note(wanted.name, {"source": wanted.source.text, "file": _noted_path(shelf, wanted), "content": None})
+    try:
+        place(artifact, wanted)
+    except BaseException:
+        shelf.forget(wanted.name)
+        raise
+
+
+def _in_the_way(wanted: Wanted) -> ToolError:
+    message = f"in the place of {wanted.title} is something that was not downloaded; it is left as it is"
+    hint = "move it away, or choose another directory"
+    return ToolError("FORBIDDEN", message, details={"path": str(wanted.path)}, hint=hint)
 
 
 def summary(results: list[Installed]) -> dict[str, int | str]:
@@ -151,10 +184,9 @@ def _is_it(noted: Entry, wanted: Wanted, mode: Mode) -> bool:
 
 
 def _entry(shelf: Shelf, wanted: Wanted, fetched: Fetched, content: Content) -> Entry:
-    is_inside = wanted.path.is_relative_to(shelf.directory)
     return {
         "source": wanted.source.text,
-        "file": str(wanted.path.relative_to(shelf.directory) if is_inside else wanted.path),
+        "file": _noted_path(shelf, wanted),
         "sha256": fetched.sha256,
         "verified": fetched.verified,
         "etag": fetched.etag,
@@ -163,6 +195,11 @@ def _entry(shelf: Shelf, wanted: Wanted, fetched: Fetched, content: Content) -> 
         "bytes": content["bytes"],
         "content": content,
     }
+
+
+def _noted_path(shelf: Shelf, wanted: Wanted) -> str:
+    is_inside = wanted.path.is_relative_to(shelf.directory)
+    return str(wanted.path.relative_to(shelf.directory) if is_inside else wanted.path)
 
 
 def _foreign(content: Content) -> Entry:

@@ -1,6 +1,6 @@
 """The sources that are known without any configuration, each pinned by the hash of what it gives.
 
-A platform without a row here needs a source from the caller or from the operator. There is no model among them:
+A platform without a row here needs a source from the caller. There is no model among them:
 which one to use is a choice that nobody should make by accident.
 """
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import ToolError
 from holdfast.search.downloads.failures import storing
-from holdfast.search.downloads.install import Wanted, install, mode_of, remarks, require_hashes, summary
+from holdfast.search.downloads.install import Wanted, install, mode_of, remarks, summary
 from holdfast.search.downloads.placing import chosen_file, content_of_directory, put_file
 from holdfast.search.downloads.shelf import Shelf, real_path
 from holdfast.search.downloads.sources import Source, checked_sha256, configured, parse_source
@@ -39,23 +39,23 @@ def download_models(
     target: Path | None = None,
     update: bool = False,
     force: bool = False,
-    require_hash: bool = False,
     sources: Mapping[str, Mapping[str, Any]] | None = None,
     progress: "Progress",
     stop: "Stop",
 ) -> dict[str, Any]:
-    """Have a model here, in a directory of its own below `target` or the cache."""
+    """Have a model here, in a directory of its own below `target` or the cache.
+
+    `sources` are those of a repository; they count only for the `model` that is named.
+    """
     directory = real_path(target or cache_dir / "models")
     name, origin, known = _chosen(model, source, sources)
     expected = checked_sha256(sha256)
     wanted = Wanted(
         name, directory / _slug(name), origin, expected or known,
-        is_asked_for=require_hash or source is not None or expected is not None,
+        is_asked_for=source is not None or expected is not None,
         max_bytes=_MAX_BYTES, limits=_LIMITS,
     )  # fmt: skip
-    if require_hash:
-        require_hashes([wanted])
-    shelf = Shelf(directory, "models.json")
+    shelf = Shelf(directory, "models.json", is_own=target is None)
     with storing("the model"), shelf.locked(stop):
         mode = mode_of(update=update, force=force)
         result = install(shelf, wanted, mode, _Placing(stop), content_of_directory, progress, stop)
@@ -80,8 +80,6 @@ def _chosen(
     name = model
     if name is None and origin is not None:
         name = re.sub(r"[^A-Za-z0-9._]+", "-", origin.name.split(".")[0]).strip("-.") or None
-    if name is None and origin is None and len(sources or {}) == 1:
-        name = next(iter(sources or {}))
     if name is None:
         message = "no model is named" if origin is None else "the source does not tell how the model is called"
         code = "CAPABILITY_MISSING" if origin is None else "INVALID_REQUEST"

@@ -71,15 +71,18 @@ def content_of_file(path: Path) -> Content | None:
 
 
 def content_of_directory(path: Path) -> Content | None:
-    """What a directory holds, down to its last file; None where there is none."""
-    if not path.is_dir():
+    """What a directory holds, down to its last file; None where there is none, and for a link to one.
+
+    Links and devices count as files without content: no download has any, so one is always a change.
+    """
+    if path.is_symlink() or not path.is_dir():
         return None
     files = []
-    for root, _, names in os.walk(path):
-        for name in names:
-            content = content_of_file(Path(root, name))
-            if content is not None:
-                files.append({"path": Path(root, name).relative_to(path).as_posix(), **content})
+    for root, directories, names in os.walk(path):
+        links = [name for name in directories if Path(root, name).is_symlink()]
+        for found in (Path(root, name) for name in [*names, *links]):
+            content = None if found.is_symlink() else content_of_file(found)
+            files.append({"path": found.relative_to(path).as_posix(), **(content or {"bytes": 0, "sha256": None})})
     files.sort(key=lambda file: str(file["path"]))
     return {"bytes": sum(int(file["bytes"]) for file in files), "files": files}
 

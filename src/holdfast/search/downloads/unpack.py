@@ -15,6 +15,7 @@ import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal
@@ -26,7 +27,7 @@ from holdfast.search.downloads.tar import TarError, decompressed, read_tar
 if TYPE_CHECKING:
     from holdfast.search.index_writer import Stop
 
-__all__ = ["PREVIOUS_PREFIX", "UNPACK_PREFIX", "Limits", "is_archive", "swap_in", "unpack"]
+__all__ = ["PREVIOUS_PREFIX", "UNPACK_PREFIX", "Limits", "discard", "is_archive", "swap_in", "unpack"]
 
 UNPACK_PREFIX = (
     ".holdfast-unpack-"  # of a directory that is being filled; what a killed call left behind has it too
@@ -51,7 +52,7 @@ _DAMAGED = (
     struct.error,
 )
 _ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
-_TAR_STARTS = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0")
+_COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ def is_archive(path: Path) -> bool:
     """Whether the content of a file is that of an archive, whatever its name is."""
     with path.open("rb") as file:
         start = file.read(_PIECE)
-    return start.startswith((*_ZIP_STARTS, *_TAR_STARTS)) or start[257:262] == b"ustar"
+    return start.startswith((*_ZIP_STARTS, *_COMPRESSED)) or start[257:262] == b"ustar"
 
 
 def unpack(archive: Path, directory: Path, *, limits: Limits | None = None, stop: "Stop") -> list[str]:
@@ -87,12 +88,35 @@ def unpack(archive: Path, directory: Path, *, limits: Limits | None = None, stop
 
 def swap_in(made: Path, directory: Path) -> None:
     """Give a finished directory its name. Should we die in between, the old one is there under another one."""
+    if not os.path.lexists(directory):
+        made.rename(directory)
+        return
+    if directory.is_symlink() or not directory.is_dir():
+        message = f"{directory.name} is a link or no directory, and is left as it is"
+        raise ToolError("FORBIDDEN", message, details={"path": str(directory)}, hint="move it away")
     previous = directory.with_name(PREVIOUS_PREFIX + directory.name)
-    if directory.exists():
-        shutil.rmtree(previous, ignore_errors=True)
-        directory.rename(previous)
-    made.rename(directory)
-    shutil.rmtree(previous, ignore_errors=True)
+    discard(previous)
+    directory.rename(previous)
+    try:
+        made.rename(directory)
+    except OSError:
+        previous.rename(directory)
+        raise
+    discard(previous)
+
+
+def discard(directory: Path) -> None:
+    """Remove a directory of ours, were it even write-protected; of a link, the link alone."""
+    if directory.is_symlink() or directory.is_file():
+        directory.unlink()
+        return
+    with suppress(OSError):  # of another owner: what can be removed is
+        directory.chmod(0o700)
+        for root, names, _ in os.walk(directory):
+            for path in (Path(root, name) for name in names):
+                if not path.is_symlink():
+                    path.chmod(0o700)
+    shutil.rmtree(directory, ignore_errors=True)
 
 
 def _fill(file: "_Archive", room: "_Room") -> None:
@@ -153,13 +177,16 @@ class _Archive(io.BufferedReader):
 
 def _unpack_tar(file: IO[bytes], room: "_Room") -> None:
     content = decompressed(file)
+    number, first = 0, b""
 
     def read(size: int) -> bytes:
+        nonlocal first
         try:
             piece = content(size)
         except (OSError, ValueError) as error:  # what gzip and bzip2 raise for content that is not theirs
             raise TarError(str(error)) from error
         room.count(len(piece))
+        first = first or piece
         return piece
 
     try:
@@ -171,6 +198,21 @@ def _unpack_tar(file: IO[bytes], room: "_Room") -> None:
             room.add(name, entry.kind, entry.pieces)
     except _lzma_error() as error:
         raise TarError(str(error)) from error
+    except TarError as error:
+        if not number and first and first[257:262] != b"ustar":
+            _refuse_single(file, error)
+        raise
+
+
+def _refuse_single(file: IO[bytes], error: TarError) -> None:
+    """What is compressed though no archive is a single file, which is another kind of thing."""
+    file.seek(0)
+    start = file.read(6)
+    for mark, kind in _COMPRESSED.items():
+        if start.startswith(mark):
+            message = f"this is a single file compressed with {kind}, which is not supported"
+            hint = "give the file as it is, or in a zip or tar archive"
+            raise ToolError("INVALID_REQUEST", message, hint=hint) from error
 
 
 def _lzma_error() -> type[Exception]:

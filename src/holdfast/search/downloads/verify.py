@@ -4,9 +4,12 @@ Loading runs native code in this very process, so the caller runs this in a proc
 for ends up in SQL, so every name is checked to be nothing but a name.
 """
 
+import errno
 import re
 import sqlite3
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -14,7 +17,6 @@ from typing import Any
 
 from holdfast.errors import ToolError
 from holdfast.search.downloads.extensions import MANIFEST, checked_provider, extension_path, extensions_dir
-from holdfast.search.downloads.failures import storing
 from holdfast.search.downloads.placing import content_of_file
 from holdfast.search.downloads.platforms import Machine, machine
 from holdfast.search.downloads.shelf import Shelf, real_path
@@ -52,9 +54,10 @@ def verify_extensions(
     config = _config(name, made_for, module, table, column, encoding, options, ann_mode)
     directory = extensions_dir(cache_dir, target)
     found = extension_path(directory, name, made_for) if path is None else real_path(path)
-    with storing("the extension"):
+    with _reading(found):
         content = content_of_file(found)
-        noted = Shelf(directory, MANIFEST).entries().get(f"{name}/{made_for.key}" if path is None else str(found))
+    shelf = Shelf(directory, MANIFEST, is_own=target is None)
+    noted = shelf.entries().get(f"{name}/{made_for.key}" if path is None else str(found))
     is_changed = content is not None and noted is not None and noted.get("content") != content
     reason = _reason_not_to_load(config, made_for, asked=load, exists=content is not None, is_changed=is_changed)
     loaded, smoke = ({**_NOT_ASKED, "reason": reason}, dict(_NOT_ASKED)) if reason else _try(found, config)
@@ -66,6 +69,17 @@ def verify_extensions(
         "load": loaded,
         "smoke": smoke,
     }
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        code = "FORBIDDEN" if error.errno in (errno.EACCES, errno.EPERM) else "INVALID_REQUEST"
+        message = f"{path.name} cannot be read: {error.strerror or error}"
+        hint = "give the `path` of a library that can be read"
+        raise ToolError(code, message, details={"path": str(path)}, hint=hint) from error
 
 
 def _config(
