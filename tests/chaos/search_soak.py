@@ -38,6 +38,7 @@ PATIENCE = 60.0  # seconds that a call may wait
 FRONT_GONE = 15.0  # seconds after the death of a front in which connections may fail
 GROWTH = 25 * MB  # of a process that was not killed, from the first third of the run to the last
 LARGEST = 200 * MB  # of any process
+_ODD_LOOKS = 3
 MORE_FILES = 8  # descriptors at the end than after the first third
 WORDS = ("retry budget", "exhausted", "many_1_1", "left AND right", '"for retries"', "class:", "print -budget")
 UNBOTHERED = {"HOLDFAST_RESTART_BUDGET": "1000000", "HOLDFAST_EVENT_LOG_BYTES": "1000000"}
@@ -218,6 +219,7 @@ class Soak:
         write_many(self._root, 40, 20)
         self._next_blow = time.monotonic() + 4
         self._looked = 0.0
+        self._odd: Counter[str] = Counter()  # looks in a row at which a part was not one process
 
     def run(self) -> Figures:
         """Do all of it; SoakError where something is wrong."""
@@ -276,8 +278,13 @@ class Soak:
 
         parts = {"host": [server.process.pid], "worker": server.below(WORKER), "front": server.below(FRONT)}
         for part, pids in parts.items():
-            if len(pids) != 1:
+            # A child that a process has just forked is called like its parent until it becomes another program.
+            self._odd[part] = 0 if len(pids) == 1 else self._odd[part] + 1
+            if self._odd[part] >= _ODD_LOOKS:
                 raise SoakError(f"{len(pids)} processes are the {part} of the server that is left alone")
+        if any(self._odd.values()):
+            return
+        for part, pids in parts.items():
             process = psutil.Process(pids[0])
             self.figures.memory.setdefault(part, []).append(process.memory_full_info().pss)
             self.figures.files.setdefault(part, []).append(process.num_fds())
