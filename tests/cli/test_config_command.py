@@ -110,18 +110,21 @@ def test_a_slip_in_the_file_is_told_by_every_command(cli: Cli, shop: Path, tmp_p
     assert len(complaint) == 2
 
 
-def test_a_call_and_the_event_log_follow_the_file(
-    cli: Cli, shop: Path, tmp_path: Path, environment: dict[str, str]
-) -> None:
-    del environment["HOLDFAST_STATE_DIR"]  # it would win
-    (tmp_path / "holdfast.toml").write_text('state_dir = "all"\n[servers.shop]\nstate_dir = "own"\n')
+def test_a_call_follows_what_the_file_says_about_its_server(cli: Cli, shop: Path, tmp_path: Path) -> None:
+    (tmp_path / "holdfast.toml").write_text("event_log = true\n[servers.shop]\nevent_log = false\n")
+
+    assert cli("call", "shop.py", "lookup", "sku=A").returncode == 0
+
+    assert not list(tmp_path.rglob("events.jsonl"))
+
+
+def test_a_file_that_chooses_where_we_write_is_refused_by_a_call(cli: Cli, shop: Path, tmp_path: Path) -> None:
+    (tmp_path / "holdfast.toml").write_text('[servers.shop]\nstate_dir = "own"\n')
+
     written = cli("call", "shop.py", "lookup", "sku=A")
 
-    assert written.returncode == 0
-    assert (tmp_path / "own" / "shop" / "events.jsonl").exists()
-    assert cli("events", "path", "shop").stdout == f"{tmp_path}/own/shop/events.jsonl\n"
-    assert cli("events", "path").stdout == f"{tmp_path}/all\n"
-    assert "tool_call" in cli("events", "show", "shop").stdout
+    assert (written.returncode, (tmp_path / "own").exists()) == (2, False)
+    assert "state_dir cannot be set in a file" in written.stderr
 
 
 def test_serve_follows_the_file_unless_a_flag_says_otherwise(program: Cli, shop: Path, tmp_path: Path) -> None:
