@@ -54,8 +54,8 @@ FILE_FORMAT = """
 `holdfast.toml` in the working directory or the nearest directory above it; or the same under `[tool.holdfast]`,
 `[tool.holdfast.tools.NAME]` and so on in `pyproject.toml`. In one directory `holdfast.toml` wins.
 `HOLDFAST_CONFIG` names another file; empty or `none` it means no file. Clients often start servers in a directory
-of their own: set `HOLDFAST_CONFIG` in their configuration. Relative directories are relative to the file. A key
-that means nothing is an error, wherever it stands. `holdfast config show` tells every value and
+of their own: set `HOLDFAST_CONFIG` in their configuration. Directories cannot be set in a file, which comes with a
+project. A key that means nothing is an error, wherever it stands. `holdfast config show` tells every value and
 where it comes from.
 
 ```toml
