@@ -49,7 +49,7 @@ def test_what_cannot_be_served_is_refused_in_one_line(tmp_path: Path, words: tup
     (tmp_path / "server.py").write_text("")
     said = refusal(*words, cwd=tmp_path)
     assert told in said
-    assert len(said.splitlines()) <= 2
+    assert len(said.splitlines()) == 2  # what is wrong, and what to do
 
 
 def test_a_token_file_of_several_words_is_refused(tmp_path: Path) -> None:
@@ -140,3 +140,22 @@ def test_the_worker_takes_the_name_for_the_server_too(tmp_path: Path, monkeypatc
     (tmp_path / "search").write_text("")
     monkeypatch.chdir(tmp_path)
     assert load_target("search").name == load_target("holdfast.search.tools:server").name
+
+
+def test_up_tells_once_why_it_cannot_serve(tmp_path: Path) -> None:
+    outer = {key: value for key, value in os.environ.items() if not key.startswith("HOLDFAST_")}
+    own = {"HOLDFAST_STATE_DIR": str(tmp_path / "state"), "HOLDFAST_CACHE_DIR": str(tmp_path / "cache")}
+    (tmp_path / "a.py").write_text("def a(): pass\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "holdfast", "up", "--http", "0.0.0.0:0"],
+        cwd=tmp_path,
+        env={**outer, **own, "HOLDFAST_CONFIG": "none"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.count("there is no token") == 1
+    assert done.stderr.splitlines()[-1].startswith("  try: ")

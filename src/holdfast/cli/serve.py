@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli.options import setting_options, words_of_settings
-from holdfast.errors import UsageError
+from holdfast.errors import ToolError, UsageError
 
 if TYPE_CHECKING:
     from holdfast.host.front import FrontPlan
@@ -62,7 +62,10 @@ def command(
     if is_search:
         from holdfast.cli.served_search import announce_served, with_defaults_of_repository
 
-        announce_served(repos, workspace, configuration.settings)
+        try:
+            announce_served(repos, workspace, configuration.settings)
+        except ToolError as error:
+            raise UsageError(error.message, remedy=error.hint or "") from error
         options = with_defaults_of_repository(options, configuration)
         configuration = load_configuration(options, server=name)
     os.environ.pop("HOLDFAST_HTTP_TOKEN", None)  # the settings have it; workers and their programs need not know

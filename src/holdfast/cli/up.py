@@ -56,11 +56,10 @@ def command(repo: str | None, address: str, query: str, **options: Any) -> int:
     serving = threading.Event()  # set once everything is shown; from then on Ctrl-C is how it is meant to end
     try:
         _bring_up_to_date(repository, cache)
-        asyncio.run(_serve(repository, cache, address, query, access, serving))
+        return asyncio.run(_serve(repository, cache, address, query, access, serving))
     except KeyboardInterrupt:
         say("stopped")
         return 0 if serving.is_set() else INTERRUPTED
-    return 0
 
 
 class _Access(NamedTuple):
@@ -95,23 +94,31 @@ def _bring_up_to_date(repository: "Repository", cache: "Path") -> None:
 
 async def _serve(
     repository: "Repository", cache: "Path", address: str, query: str, access: _Access, serving: threading.Event
-) -> None:
+) -> int:
+    from holdfast.client.peer import PeerEndedError
     from holdfast.client.session import ClientSession
     from holdfast.client.transports import ProcessTransport
 
     words = ["serve", "search", f"--repo={repository.root}", f"--cache-dir={cache}"]
     base: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    said: list[str] = []
 
     def on_stderr(line: str) -> None:
         announced = _ANNOUNCED.search(line)
         if announced and not base.done():
             base.set_result(announced[1])
+        said.append(line)
         say(line)
 
     command_line = [sys.executable, "-m", "holdfast", *words, f"--http={address}"]
     transport = ProcessTransport(command_line, on_stderr=on_stderr)
     async with ClientSession(transport) as session:
-        await session.connect(timeout=BOUND)
+        try:
+            await session.connect(timeout=BOUND)
+        except PeerEndedError:
+            if not said:
+                raise
+            return 2  # it has said why it cannot serve, in words of its own
         await _show_mcp(session, query)
         url = await asyncio.wait_for(base, BOUND)
         await _show_http(url, query, access)
