@@ -6,10 +6,15 @@
     │   └── TargetError           a TARGET on the command line cannot be loaded
     ├── WireError                 bytes that are not a message; says how to answer them
     ├── ToolError                 a tool ends a call with one of its declared codes
+    │   └── QuestionError         what a tool asked its client has no answer; it may go on without one
+    │       └── IncapableError    the client did not declare that it can be asked this
     ├── ProcessError              a process could not be started, or did not die
     └── SessionError              the peer of a client session is gone or broke the protocol
+        └── RefusedError          it has answered, and said no
+            └── TryAgainError     it said: not at this moment
 
     StopWork (BaseException)      control flow: this call must end now; tools must not swallow it
+    InputNeeded (BaseException)   control flow: this run ends with questions to the client, who calls again
 
 A code is the string a program may rely on. Its row says what it means, what to do about it, which class of
 operational fault it belongs to and whether trying again can help.
@@ -25,11 +30,16 @@ __all__ = [
     "CodeRow",
     "ContractError",
     "HoldfastError",
+    "IncapableError",
+    "InputNeeded",
     "ProcessError",
+    "QuestionError",
+    "RefusedError",
     "SessionError",
     "StopWork",
     "TargetError",
     "ToolError",
+    "TryAgainError",
     "UsageError",
     "WireError",
 ]
@@ -102,6 +112,21 @@ class ToolError(HoldfastError):
         self.retryable = retryable
 
 
+class QuestionError(ToolError):
+    """What a tool asked its client has no answer. A tool may catch it and go on, or let it end the call."""
+
+    def __init__(self, message: str, *, code: str = "NO_ANSWER", details: Mapping[str, Any] | None = None) -> None:
+        super().__init__(code, message, details=details)
+
+
+class IncapableError(QuestionError):
+    """The client cannot be asked this: it did not declare the capabilities in `required`."""
+
+    def __init__(self, message: str, required: Mapping[str, Any]) -> None:
+        super().__init__(message, code="CAPABILITY_MISSING", details={"requiredCapabilities": dict(required)})
+        self.required = dict(required)
+
+
 class ProcessError(HoldfastError):
     """A program could not be started, or its tree could not be brought to an end."""
 
@@ -115,8 +140,27 @@ class SessionError(HoldfastError):
     """The other end of a client session is gone, silent, or does not speak the protocol."""
 
 
+class RefusedError(SessionError):
+    """The other end has answered, and refuses what it was asked."""
+
+
+class TryAgainError(RefusedError):
+    """What was asked cannot be done at this moment, and can soon."""
+
+
 class StopWork(BaseException):
     """Raised inside a tool that runs in a thread when its call is over; not an `Exception` on purpose."""
+
+
+class InputNeeded(BaseException):
+    """Raised inside a tool whose client must answer first; the client calls again, and the tool runs again.
+
+    `requests` is what is asked, by key: `{"method": ..., "params": ...}`. Not an `Exception` on purpose.
+    """
+
+    def __init__(self, requests: Mapping[str, Any]) -> None:
+        super().__init__(", ".join(requests))
+        self.requests = dict(requests)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +200,8 @@ CODES: dict[str, CodeRow] = _table(
             "None; the cancellation was asked for.", "protocol", http_status=503),
     CodeRow("INTERNAL", "An unexpected error inside the server.",
             "Report it with the fault id, which finds the full record in the event log.", "invariant"),
+    CodeRow("NO_ANSWER", "What the tool asked the client was not answered, or not in a form that can be used.",
+            "Call again, and answer what the tool asks.", "downstream", retryable=True, http_status=502),
     CodeRow("RESULT_TOO_LARGE", "The answer is larger than a message may be.",
             "Ask for less: narrow the request or page through it.", "resource", http_status=500),
     # Told by the host in front of a server.
@@ -177,6 +223,9 @@ CODES: dict[str, CodeRow] = _table(
     CodeRow("UNAUTHORIZED", "The caller is not known.", "Send valid credentials.", "protocol", http_status=401),
     CodeRow("FORBIDDEN", "The caller may not do this.", "Use permitted paths or credentials.", "protocol",
             http_status=403),
+    CodeRow("RATE_LIMITED", "The caller asks for more at once, or more often, than one caller may.",
+            "Wait as long as Retry-After says, and send fewer requests.", "resource", retryable=True,
+            http_status=429),
     CodeRow("DOWNLOAD_VERIFY_FAILED", "A download failed its integrity check.",
             "Retry; check the network and any proxy.", "downstream", retryable=True, http_status=502),
     CodeRow("ARCHIVE_UNSAFE", "An archive contains paths or links that leave its directory.",
@@ -213,6 +262,8 @@ RUNTIME_CODES = frozenset(
         "TOOL_TIMEOUT",
         "CANCELLED",
         "INTERNAL",
+        "NO_ANSWER",
+        "CAPABILITY_MISSING",
         "RESULT_TOO_LARGE",
     }
 )

@@ -46,18 +46,19 @@ class Clock:
 def to_line(event: Event, timestamp: str, redactor: Redactor | None, limit: int) -> bytes:
     """The line of `event`, line end included, of at most `limit` bytes."""
     record: dict[str, Any] = {"event": event.name, "ts": timestamp}
-    plain = True
+    doubtful: list[str] = []
     for name, ours in _FIELDS.get(type(event)) or _learn_fields(type(event)):
         value = getattr(event, name)
         if value is not None:
             record[name] = value
-            plain = plain and (ours or is_plain(value))
+            if not ours and not is_plain(value):
+                doubtful.append(name)
     line = _encoded(record)
-    if redactor is not None and not plain:
+    if redactor is not None and doubtful:
         if len(line) > limit * _CRUDE:  # redaction takes time in proportion to the length
             record = _shortened(record, limit * _CRUDE)
-            line = _encoded(record)
-        record = redactor.value(_plain_copy(record, line))
+        told = {name: record[name] for name in doubtful}
+        record |= redactor.value(_plain_copy(told, _encoded(told)))
         line = _encoded(record)
     if len(line) >= limit:
         line = _encoded(_shortened(record, limit - 1))
@@ -68,8 +69,9 @@ _FIELDS: dict[type[Event], tuple[tuple[str, bool], ...]] = {}
 
 
 def _learn_fields(kind: type[Event]) -> tuple[tuple[str, bool], ...]:
-    """The fields of an event, each with whether its text is known to be harmless."""
-    fields = tuple((field.name, field.name in kind.ours) for field in dataclasses.fields(kind))
+    """The fields of an event that are written, each with whether its text is known to be harmless."""
+    names = [field.name for field in dataclasses.fields(kind) if field.name not in kind.unwritten]
+    fields = tuple((name, name in kind.ours) for name in names)
     _FIELDS[kind] = fields
     return fields
 

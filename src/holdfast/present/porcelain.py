@@ -22,7 +22,15 @@ from holdfast.present.notes import Notes
 from holdfast.present.preview import key_text, preview, show
 from holdfast.present.table import render_table
 
-__all__ = ["DEFAULT_BOUNDS", "SURFACE_BOUNDS", "Porcelain", "SurfaceBounds", "SurfaceKind", "render_porcelain"]
+__all__ = [
+    "DEFAULT_BOUNDS",
+    "SURFACE_BOUNDS",
+    "Porcelain",
+    "SurfaceBounds",
+    "SurfaceKind",
+    "member_lines",
+    "render_porcelain",
+]
 
 DEFAULT_BOUNDS = Bounds(24, 120)
 _INDENT = "  "
@@ -70,6 +78,12 @@ def render_porcelain(value: Any, bounds: Bounds = DEFAULT_BOUNDS) -> str:
     return preview(value, bounds.width)
 
 
+def member_lines(container: Any, lines: int, width: int) -> list[str]:
+    """One line per member of an object or a list, at most `lines` of them; the last one counts the rest."""
+    noun = "field" if isinstance(container, Mapping) else "item"
+    return list(_capped(_members(container, width), len(container), lines, noun))
+
+
 def _list_lines(items: Sequence[Any], bounds: Bounds) -> Iterator[str]:
     yield _size(items)
     yield from _capped(_members(items, bounds.width), len(items), bounds.lines - 1, "item")
@@ -94,9 +108,7 @@ def _object_lines(value: Mapping[Any, Any], bounds: Bounds) -> list[str]:
 
 
 def _opened(member: Any, lines: int, width: int) -> list[str]:
-    noun = "field" if isinstance(member, Mapping) else "item"
-    inner = _members(member, width - len(_INDENT))
-    return [_INDENT + line for line in _capped(inner, len(member), lines, noun)]
+    return [_INDENT + line for line in member_lines(member, lines, width - len(_INDENT))]
 
 
 def _capped(lines: Iterator[str], total: int, limit: int, noun: str) -> Iterator[str]:

@@ -55,10 +55,14 @@ def show(value: Any, limit: int, depth: int = 0) -> Shown:
 
 def key_text(key: Any, limit: int) -> str:
     """A key, bare where it is one plain word, else quoted; at most `limit` characters."""
+    return _shown_key(key, limit).text
+
+
+def _shown_key(key: Any, limit: int) -> Shown:
     text = key if isinstance(key, str) else str(json_ready(key))
     if len(text) <= limit and _BARE_KEY.fullmatch(text):
-        return text
-    return _quoted(text, limit).text
+        return Shown(text, complete=True)
+    return _quoted(text, limit)
 
 
 def _quoted(text: str, limit: int) -> Shown:
@@ -87,12 +91,12 @@ def _scalar(value: Any) -> str:
 
 def _field(field: tuple[Any, Any], limit: int, depth: int) -> Shown:
     key, value = field
-    name = key_text(key, max(limit // 2, _LEAST_LIMIT))
+    name, whole_name = _shown_key(key, max(limit // 2, _LEAST_LIMIT))
     room = limit - len(name) - 1
     if room < _LEAST_LIMIT:
         return Shown(truncate_chars(name, limit), complete=False)
     text, complete = show(value, room, depth)
-    return Shown(f"{name}={text}", complete)
+    return Shown(f"{name}={text}", complete and whole_name)
 
 
 def _container(
@@ -103,7 +107,10 @@ def _container(
     limit: int,
     depth: int,
 ) -> Shown:
-    """`[a, b, +N more]`: each member may take what is left, divided by the members still to come."""
+    """`[a, b, +N more]`: each member may take what is left, divided by the members still to come.
+
+    What short members did not need is then given to those that were cut, first come first served.
+    """
     if not total:
         return Shown(brackets, complete=True)
     room = limit - 2 - (len(f"+{total} more") if total > 1 else -len(", "))
@@ -114,6 +121,11 @@ def _container(
             break
         shown.append(show_member(member, share, depth + 1))
         room -= len(shown[-1].text) + len(", ")
+    spare = room if len(shown) < total else room + len(f"+{total} more") if total > 1 else 0
+    for position, part in enumerate(shown):
+        if not part.complete and spare > 0:
+            shown[position] = show_member(members[position], len(part.text) + spare, depth + 1)
+            spare -= len(shown[position].text) - len(part.text)
     if not shown:
         return Shown(f"{brackets[0]}{ELLIPSIS}{brackets[1]}", complete=False)
     parts = [part.text for part in shown]

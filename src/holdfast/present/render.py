@@ -15,6 +15,7 @@ from holdfast.present.bounds import Bounds, collapse_whitespace, truncate_lines
 from holdfast.present.compact import compact_json, json_ready
 from holdfast.present.dialects import Dialect, failure
 from holdfast.present.normalize import NormalizationError, match_token, violation
+from holdfast.present.payload_cap import rendered_within
 from holdfast.present.porcelain import SURFACE_BOUNDS, Porcelain, SurfaceKind, render_porcelain
 from holdfast.present.preview import key_text, preview
 from holdfast.vocabulary.faults import Fault
@@ -105,14 +106,16 @@ def text_of(
     surface: SurfaceKind = SurfaceKind.READ,
     renderer: Renderer | None = None,
 ) -> str:
-    """The text of a result: compact JSON, or porcelain within the bounds of the surface."""
+    """The text of a result: compact JSON, or porcelain within the bounds of the surface and their cap."""
     if presentation.render is RenderMode.JSON:
         return compact_json(payload)
     bounds = presentation.bounds(surface)
     if renderer is None:
-        return render_porcelain(payload, bounds)
+        return rendered_within(lambda within: render_porcelain(payload, within), bounds)
     rendered = renderer(payload, presentation)
-    return rendered.text(bounds) if isinstance(rendered, Porcelain) else truncate_lines(rendered, bounds)
+    if isinstance(rendered, Porcelain):
+        return rendered_within(rendered.text, bounds)
+    return rendered_within(lambda within: truncate_lines(rendered, within), bounds)
 
 
 def failure_text(
@@ -125,7 +128,8 @@ def failure_text(
     """
     if presentation.render is RenderMode.JSON:
         return compact_json(failure(dialect, fault, meta=meta))
-    return truncate_lines("\n".join(_failure_lines(fault)), presentation.bounds(SurfaceKind.READ))
+    lines = "\n".join(_failure_lines(fault))
+    return rendered_within(lambda within: truncate_lines(lines, within), presentation.bounds(SurfaceKind.READ))
 
 
 def _failure_lines(fault: Fault) -> Iterator[str]:

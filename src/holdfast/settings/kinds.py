@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 __all__ = ["DIRECTORY", "FILE", "POSITIVE_SECONDS", "SECONDS", "SWITCH", "TEXT", "WORDS", "Kind", "choice",
-           "integer"]  # fmt: skip
+           "integer", "limit"]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,19 @@ def integer(low: int, high: int = 2**31) -> Kind:
         return number
 
     return Kind(read, f"a whole number from {low} to {high}", (int,), "N")
+
+
+def limit(low: int, high: int = 2**31) -> Kind:
+    """A whole number within these bounds, or 0 for none."""
+    number = integer(0, high)
+
+    def read(text: str) -> int:
+        value: int = number.read(text)
+        if 0 < value < low:
+            raise ValueError(text)
+        return value
+
+    return Kind(read, f"0 for no limit, or a whole number from {low} to {high}", (int,), "N")
 
 
 def _seconds(text: str) -> float:

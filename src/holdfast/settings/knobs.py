@@ -21,6 +21,7 @@ from holdfast.settings.kinds import (
     Kind,
     choice,
     integer,
+    limit,
 )
 
 __all__ = ["SETTINGS", "Setting", "Settings", "default_cache_dir", "default_state_dir"]
@@ -111,11 +112,32 @@ class Settings:
         "--queue-max",
     )
     concurrency: int = _knob(32, integer(1), "Calls that may run at the same time.", "--concurrency")
+    list_page: int = _knob(
+        500,
+        integer(0),
+        "Tools, prompts or resources that one page of a list holds; 0 means all of them.",
+        "--list-page",
+    )
     tool_timeout: float = _knob(
         120.0,
         SECONDS,
         "Seconds that a tool without a timeout of its own may take; 0 means no limit.",
         "--tool-timeout",
+    )
+    answer_timeout: float = _knob(
+        300.0,
+        SECONDS,
+        "Seconds that a client may take to answer what a tool asks it; they do not count against the tool's own "
+        "time. 0 means that they do, with no other limit.",
+        "--answer-timeout",
+    )
+    input_ttl: float = _knob(
+        3600.0,
+        POSITIVE_SECONDS,
+        "Seconds after which a client that describes itself (2026-07-28) comes too late with what it was asked.",
+    )
+    client_log_rate: int = _knob(
+        50, integer(1, 10_000), "Log messages that one call may send its client in a second; others are left out."
     )
 
     # Every process in our custody.
@@ -180,6 +202,24 @@ class Settings:
     pending_bytes: int = _knob(64 * MIB, integer(1024), "Bytes that these requests may have together.")
     dedup_ttl: float = _knob(WEEK, SECONDS, "Seconds that the stored outcome of a deduplicated call is kept.")
 
+    # The host: what a client sees of it. Less than these cannot hold the line that says what was left out.
+    output_bytes: int = _knob(
+        0,
+        limit(1024),
+        "Bytes of a result that a client is given at once; text beyond them is cut at a line and kept as a "
+        "resource, and JSON is never cut. 0 means no limit.",
+        "--output-bytes",
+    )
+    output_tokens: int = _knob(
+        0, limit(256), "The same in tokens, as far as they can be estimated; 0 means no limit.", "--output-tokens"
+    )
+    health_tools: bool = _knob(
+        False,  # noqa: FBT003
+        SWITCH,
+        "Offer the tools holdfast_health and holdfast_telemetry, and resources that say the same.",
+        "--health-tools",
+    )
+
     # The host: the worker itself.
     spare: int = _knob(0, integer(0, 1), "Warm standby workers: none, or one that takes over at once.", "--spare")
     start_timeout: float = _knob(
@@ -209,6 +249,36 @@ class Settings:
     restart_slow: float = _knob(30.0, SECONDS, "Seconds between restarts once the budget is used up.")
     restart_reset: float = _knob(30.0, SECONDS, "Seconds of uptime after which earlier losses are forgotten.")
 
+    # The host: upgrades.
+    rollout_grace: float = _knob(
+        1.0,
+        SECONDS,
+        "Seconds that clients have to ask for the new list of tools before a release that changes it takes over.",
+    )
+    probation: float = _knob(
+        30.0,
+        SECONDS,
+        "Seconds that a new release has to hold; one that keeps crashing meanwhile is left for the one before it.",
+        "--probation",
+    )
+
+    # Looking on from outside. A file comes with a project, which must not open ports or send anything anywhere.
+    metrics: str = _knob(
+        "",
+        TEXT,
+        "Tell figures for Prometheus on this port of this machine, PORT or HOST:PORT; 0 takes any that is free. "
+        "Default: no port.",
+        "--metrics",
+        in_file=False,
+    )
+    otel: bool = _knob(
+        False,  # noqa: FBT003
+        SWITCH,
+        "Send a span per request to OpenTelemetry, as the OTEL_* variables say; needs holdfast[otel].",
+        "--otel",
+        in_file=False,
+    )
+
     # HTTP beside stdio. A file comes with a project, which must not choose who can reach this machine.
     http: str = _knob(
         "",
@@ -225,6 +295,13 @@ class Settings:
         secret=True,
     )
     http_token_file: Path | None = _knob(None, FILE, "A file with that token.", "--http-token-file", in_file=False)
+    http_tokens: Path | None = _knob(
+        None,
+        FILE,
+        "A TOML file of several tokens, each with a name and the tools that it is for.",
+        "--http-tokens",
+        in_file=False,
+    )
     http_hosts: str = _knob(
         "",
         WORDS,
@@ -252,8 +329,58 @@ class Settings:
         "--http-concurrency",
         in_file=False,
     )
+    http_client_concurrency: int = _knob(
+        64,
+        integer(1, 10_000),
+        "Requests of one HTTP client that may be worked on at the same time; one more is answered 429. A client "
+        "is a token, or an address where there are no tokens.",
+        "--http-client-concurrency",
+        in_file=False,
+    )
+    http_client_rate: float = _knob(
+        0.0,
+        SECONDS,
+        "Requests a second that one HTTP client may send; 0 means no limit.",
+        "--http-client-rate",
+        in_file=False,
+    )
+    http_client_sessions: int = _knob(
+        256, integer(1, 10_000), "MCP sessions that one HTTP client may have.", in_file=False
+    )
+    http_client_streams: int = _knob(
+        256, integer(1, 10_000), "Event streams that one HTTP client may have open.", in_file=False
+    )
+    http_session_idle: float = _knob(
+        1800.0, POSITIVE_SECONDS, "Seconds after which an MCP session that nobody uses is over.", in_file=False
+    )
     http_max_body: int = _knob(
         1_000_000, integer(1024), "Largest body of an HTTP request, in bytes.", "--http-max-body", in_file=False
+    )
+
+    # Launch runs. A file comes with a project, which must not choose where we write or what is run.
+    launch_dir: Path | None = _knob(
+        None,
+        DIRECTORY,
+        "Directory of launch runs; by the flag or the environment only, not in a file. "
+        "Default: `launch` in the state directory.",
+        "--launch-dir",
+        in_file=False,
+    )
+    launch_store: str = _knob(
+        "",
+        TEXT,
+        "Database of launch runs, such as postgresql://user@host/name. Default: an SQLite file in --launch-dir.",
+        in_file=False,
+        secret=True,
+    )
+    launch_workers: int = _knob(
+        4, integer(1, 256), "Pieces of work of launch runs that may be done at the same time.", "--launch-workers"
+    )
+    auto_resume: bool = _knob(
+        False,  # noqa: FBT003
+        SWITCH,
+        "Go on with interrupted launch runs when the launch server starts.",
+        "--auto-resume",
     )
 
     # Messages, the event log, state.

@@ -1,4 +1,4 @@
-"""Rules for single tools, as a configuration file states them: deadlines, effect, how many worker losses.
+"""Rules for single tools, as a configuration file states them: deadlines, effect, worker losses, output.
 
 The words for an effect are those that a server written with Holdfast declares; here they are plain text, checked
 the same way, because a file must be told what is wrong with it before any server is known.
@@ -30,6 +30,8 @@ _NUMBERS = {
     "deadline_total": "deadline_total",
     "restart_budget": "replays",
     "replays": "replays",  # what the knob for all tools is called
+    "output_bytes": "output_bytes",
+    "output_tokens": "output_tokens",
 }
 _WORDS = ("effect", "key", "probe")
 
@@ -44,6 +46,8 @@ class ToolRule:
     key: str | None = None
     probe: str | None = None
     replays: int | None = None
+    output_bytes: int | None = None
+    output_tokens: int | None = None
 
     def __post_init__(self) -> None:
         if self.effect is not None and self.effect not in EFFECTS:

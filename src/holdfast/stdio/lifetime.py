@@ -33,6 +33,11 @@ class Lifetime:
         with self._signals(), self._parent():
             yield
 
+    @property
+    def is_over(self) -> bool:
+        """Whether there is a reason to end."""
+        return self._ended.done()
+
     def end(self, reason: str) -> None:
         """Say that the server should end; only the first reason counts."""
         if not self._ended.done():

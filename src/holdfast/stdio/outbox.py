@@ -113,6 +113,7 @@ class Outbox(asyncio.BaseProtocol):
         self._transport.set_write_buffer_limits(high=0)
         self._drained = self._loop.create_future()
         await asyncio.wait([self._drained], timeout=bound)
+        self._transport.set_write_buffer_limits(high=HIGH_WATER)
 
     async def close(self) -> None:
         """Let go of the descriptor; what could not be written is given up."""

@@ -5,7 +5,7 @@ may the call be sent again? From it follow the replay word, the idempotency sent
 specification and the annotations on the wire. Nothing declared means at most once.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -44,7 +44,8 @@ class SessionState(Enum):
     """What a tool leaves behind in its process between calls."""
 
     STATELESS = "stateless"
-    GENERATION_PINNED = "generation_pinned"
+    JOURNALED = "journaled"  # its successful calls, run again in order, build the same state in another process
+    GENERATION_PINNED = "generation_pinned"  # state that only this process has: it is not replaced by plan
 
 
 _REPLAY = {
@@ -72,6 +73,21 @@ class Effect:
     kind: EffectKind
     key: str | None = None
     probe: str | None = None
+    journal: str | None = None  # what tells one piece of the session's state that the tool keeps from another
+
+    def journaled(self, key: str) -> "Effect":
+        """The tool keeps state for the session, and its successful calls, run again in order, build it anew.
+
+        So a new worker is given that state before it serves. `key` is a text, or a JSON Pointer into the call such
+        as `/arguments/name`: of calls with the same key only the last one counts.
+        """
+        is_key = key.startswith("/arguments/") and len(key) > len("/arguments/") if "/" in key else bool(key)
+        if self.replay is not ReplayWord.CONVERGENT or not is_key:
+            raise ContractError(
+                f"state that calls build again needs a key, and calls that can be repeated: not {self.kind.value}",
+                remedy='write effect.replay_safe().journaled("/arguments/name")',
+            )
+        return replace(self, journal=key)
 
     @property
     def replay(self) -> ReplayWord:
@@ -96,7 +112,10 @@ class Effect:
             recovery["key"] = self.key
         if self.probe is not None:
             recovery["probe"] = self.probe
-        return {"recovery": recovery, "state": {"kind": state.value}}
+        kept = {"kind": state.value}
+        if self.journal is not None:
+            kept = {"kind": SessionState.JOURNALED.value, "key": self.journal}
+        return {"recovery": recovery, "state": kept}
 
 
 def replay_safe() -> Effect:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 __all__ = ["EVENTS", "CallEnded", "CallReplayed", "Event", "FaultRecorded", "FrontLost", "FrontStarted",
-           "HostStarted", "HostStopped", "KillFailed", "LeftoversReaped", "MessageRejected", "ServerStarted",
-           "ServerStopped", "StdoutNoise", "WorkAbandoned", "WorkerLost", "WorkerReady",
-           "WorkerStarted"]  # fmt: skip
+           "HostStarted", "HostStopped", "HotPaths", "KillFailed", "LeftoversReaped", "MessageRejected",
+           "RequestEnded", "RolloutDone", "ServerStarted", "ServerStopped", "StdoutNoise", "WorkAbandoned",
+           "WorkerLost", "WorkerReady", "WorkerStarted"]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +19,14 @@ class Event:
     """Base of all events; `name` is the value of the `event` field in the log.
 
     `ours` are the fields whose text this package or the author of a server made up: they hold no secret and no
-    path of anybody, so the log need not look for any.
+    path of anybody, so the log need not look for any. Fields that are `unwritten`, and an event that is not
+    `is_logged`, are there to be counted only.
     """
 
     name: ClassVar[str] = "event"
     ours: ClassVar[frozenset[str]] = frozenset()
+    unwritten: ClassVar[frozenset[str]] = frozenset()
+    is_logged: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +60,20 @@ class ServerStopped(Event):
 
 @dataclass(frozen=True, slots=True)
 class CallEnded(Event):
-    """A tool call reached its one terminal outcome: ok, error, cancelled, timeout, rejected or disconnected."""
+    """A call reached its one terminal outcome: ok, error, cancelled, timeout, rejected or disconnected.
+
+    It is a call of a tool, or with its `method` a read of a resource, a prompt or a completion.
+
+    `trace` is the W3C trace parent that the client sent. A host also tells the `method`, who ended the call
+    (`ended_by` worker or host), how often workers were given it (`attempts`, 0 for never), and the words of an
+    error (`message`). `path`, what an argument called path, file or uri says, is counted and not written here.
+    """
 
     name: ClassVar[str] = "tool_call"
-    ours: ClassVar[frozenset[str]] = frozenset({"call_id", "tool", "outcome", "code", "fault_class", "fault_id"})
+    ours: ClassVar[frozenset[str]] = frozenset(
+        {"call_id", "tool", "outcome", "code", "fault_class", "fault_id", "method", "ended_by"}
+    )
+    unwritten: ClassVar[frozenset[str]] = frozenset({"path"})  # to look for secrets in each would cost too much
     request_id: int | str | None
     call_id: str
     tool: str
@@ -70,6 +83,36 @@ class CallEnded(Event):
     fault_class: str | None = None
     fault_id: str | None = None
     trace: str | None = None
+    method: str | None = None
+    ended_by: str | None = None
+    attempts: int | None = None
+    message: str | None = None
+    path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RequestEnded(CallEnded):
+    """A request of any other method has ended, or a call whose line the worker writes itself."""
+
+    name: ClassVar[str] = "request"
+    is_logged: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True)
+class HotPaths(Event):
+    """What was called most and what took longest so far, written once in a while.
+
+    At most twelve of each: tools by their name, and what arguments called path, file or uri say. One is `{name,
+    calls, errors, avg_ms, max_ms}`; equal ones are in the order of their names.
+    """
+
+    name: ClassVar[str] = "hot_paths"
+    ours: ClassVar[frozenset[str]] = frozenset({"hottest_tools", "slowest_tools"})
+    calls: int
+    hottest_tools: tuple[Mapping[str, Any], ...]
+    slowest_tools: tuple[Mapping[str, Any], ...]
+    hottest_paths: tuple[Mapping[str, Any], ...]
+    slowest_paths: tuple[Mapping[str, Any], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,15 +225,28 @@ class WorkerLost(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class RolloutDone(Event):
+    """A replacement of the worker ended: `activated`, `failed` (the old one stays), or `rolled_back` later on."""
+
+    name: ClassVar[str] = "rollout"
+    ours: ClassVar[frozenset[str]] = frozenset({"outcome"})
+    outcome: str
+    release: int
+    generation: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class CallReplayed(Event):
     """A request was sent again to another worker, since its effect allows it."""
 
     name: ClassVar[str] = "call_replayed"
-    ours: ClassVar[frozenset[str]] = frozenset({"tool"})
+    ours: ClassVar[frozenset[str]] = frozenset({"tool", "method"})
     request_id: int | str
     tool: str
     generation: int
     attempt: int
+    method: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,9 +300,11 @@ EVENTS: tuple[type[Event], ...] = (
     WorkerStarted,
     WorkerReady,
     WorkerLost,
+    RolloutDone,
     CallReplayed,
     StdoutNoise,
     LeftoversReaped,
     FrontStarted,
     FrontLost,
+    HotPaths,
 )

@@ -75,6 +75,11 @@ class LineFramer:
         self._end_line(b"", frames)
         return frames
 
+    @property
+    def unfinished(self) -> bytes | None:
+        """The beginning of a line whose end is still to come; None where that is too long to be kept."""
+        return None if self._skipping else bytes(self._pending)
+
     def wrap(self, payload: bytes) -> bytes:
         """The line that carries `payload`, which must hold no newline."""
         return payload + b"\n"

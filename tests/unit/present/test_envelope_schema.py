@@ -60,7 +60,7 @@ def through_definitions(schema: dict[str, Any]) -> dict[str, Any]:
     return {"$ref": "#/$defs/Thing", "$defs": {"Thing": schema, "Other": {"$ref": "#/$defs/Thing"}}}
 
 
-@settings(max_examples=250)
+@settings(max_examples=100)
 @given(SCHEMAS, VALUES, st.sampled_from(Dialect), st.booleans())
 def test_the_envelope_of_a_payload_is_valid_exactly_where_the_payload_is(
     schema: dict[str, Any], payload: Any, dialect: Dialect, by_reference: bool

@@ -112,7 +112,7 @@ def test_the_widened_schema_accepts_exactly_what_normalization_makes_acceptable(
     assert_published_as_accepted(arguments)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(NEARLY_RIGHT)
 def test_that_holds_near_the_border_too(arguments: dict[str, Any]) -> None:
     assert_published_as_accepted(arguments)

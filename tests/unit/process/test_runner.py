@@ -262,7 +262,7 @@ def test_fifty_runs_leave_no_descriptor_no_zombie_and_no_thread() -> None:
             await run(["true"], stdin=b"x")
         await until_async(lambda: len(os.listdir("/proc/self/fd")) <= before)
         assert set(psutil.Process().children(recursive=True)) <= others
-        assert psutil.Process().num_threads() == threads
+        assert psutil.Process().num_threads() <= threads  # others may end meanwhile
 
     asyncio.run(scenario())
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from holdfast.errors import WireError
 from holdfast.wire.codec import decode, encode, is_surely_finite, refuse_unsayable
@@ -57,7 +58,7 @@ def test_arbitrary_bytes_decode_as_the_standard_library_does_or_are_refused(raw:
     assert repr(value) == repr(json.loads(raw.decode("utf-8-sig")))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "raw",
     [
         b"",

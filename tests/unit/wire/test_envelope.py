@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from holdfast.errors import WireError
 from holdfast.wire.codec import decode, encode
@@ -49,7 +50,7 @@ def test_a_root_that_is_not_an_object_is_refused(root: object) -> None:
     assert (caught.value.jsonrpc_code, caught.value.request_id) == (INVALID_REQUEST, None)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "members",
     [
         {"jsonrpc": "1.0", "method": "m"},

@@ -71,7 +71,7 @@ def message_around(writer: Writer, members: dict[str, Any], old: Any) -> tuple[b
     return before, after
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=120)
 @given(SPELLINGS, MEMBERS, VALUES | IDS, IDS)
 def test_only_the_bytes_of_the_id_change_wherever_it_stands(
     chance: random.Random, members: dict[str, Any], old: Any, new: int | str
@@ -85,7 +85,7 @@ def test_only_the_bytes_of_the_id_change_wherever_it_stands(
     assert json.loads(replaced[len(before) : len(replaced) - len(after)]) == new
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(SPELLINGS, st.lists(VALUES, max_size=5))
 def test_a_batch_falls_into_its_elements_as_they_were_written(chance: random.Random, values: list[Any]) -> None:
     writer = Writer(chance)
@@ -94,7 +94,7 @@ def test_a_batch_falls_into_its_elements_as_they_were_written(chance: random.Ran
     assert split_batch(frame) == [text.encode() for text in written]
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(SPELLINGS, st.dictionaries(TEXT, VALUES, max_size=5), TEXT)
 def test_a_member_is_cut_out_as_it_was_written(
     chance: random.Random, members: dict[str, Any], absent: str

@@ -1,0 +1,23 @@
+"""The last words of a program that ended: the line of its stderr that tells most.
+
+That is the last one, except where it is a remedy, as our own programs print it below an error: then the line above
+it is the reason, and both are told.
+"""
+
+from holdfast.present.bounds import clean_line, truncate_chars
+
+__all__ = ["last_words"]
+
+_REMEDY = "try: "
+_SPEAKER = "holdfast: "
+_LONGEST = 300
+
+
+def last_words(stderr: str) -> str:
+    """The reason in what a program wrote, in one bounded line; nothing where it wrote nothing."""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    if not lines:
+        return ""
+    is_remedy = lines[-1].startswith(_REMEDY) and len(lines) > 1
+    told = f"{lines[-2].removeprefix(_SPEAKER)}; {lines[-1]}" if is_remedy else lines[-1]
+    return truncate_chars(clean_line(told), _LONGEST)
