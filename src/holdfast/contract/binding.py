@@ -15,7 +15,15 @@ import orjson
 from holdfast.errors import HoldfastError
 from holdfast.wire.codec import is_surely_finite
 
-__all__ = ["ArgumentsRejected", "OutputRejected", "argument_binder", "dump_nothing", "is_finite", "value_dumper"]
+__all__ = [
+    "ArgumentsRejected",
+    "OutputRejected",
+    "argument_binder",
+    "dump_nothing",
+    "is_finite",
+    "value_dumper",
+    "violations_of",
+]
 
 _FORMAT_ERRORS = re.compile(r"(date|time|uuid|url|ip_|decimal|timezone)")
 _REASONS_SHOWN = 8
@@ -52,7 +60,7 @@ def argument_binder(adapter: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
         try:
             bound: dict[str, Any] = validate(arguments)
         except ValidationError as error:
-            raise ArgumentsRejected(_violations(error, arguments)) from error
+            raise ArgumentsRejected(violations_of(error, arguments)) from error
         return bound
 
     return bind
@@ -102,7 +110,8 @@ def dump_nothing(value: Any) -> dict[str, Any]:
     return {}
 
 
-def _violations(error: Any, arguments: dict[str, Any]) -> list[dict[str, Any]]:
+def violations_of(error: Any, arguments: dict[str, Any]) -> list[dict[str, Any]]:
+    """What a validation error of pydantic says, as violations at places of the arguments."""
     found = []
     for item in error.errors(include_url=False, include_input=False):
         keyword = "format" if _FORMAT_ERRORS.match(item["type"]) else item["type"]

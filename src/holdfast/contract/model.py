@@ -14,14 +14,15 @@ from typing import Any
 
 from holdfast.contract.refusal import refusal
 from holdfast.errors import CODES, ContractError
-from holdfast.present.dialects import Dialect
+from holdfast.present.icons import Icon, checked_icons
 from holdfast.present.normalize import Normalization
+from holdfast.present.paging import Paging
+from holdfast.present.policy import ProjectionPolicy
 from holdfast.vocabulary.effects import Effect, EffectKind, SessionState, at_most_once
 
 __all__ = [
     "Deprecation",
     "ErrorSpec",
-    "Surface",
     "ToolContract",
     "check_types",
     "error_specs",
@@ -150,6 +151,8 @@ _TYPES: dict[str, tuple[Any, str]] = {
     "normalization": (Normalization, 'use one such as normalize.integers("limit")'),
     "read_only": (bool, "write True or False"),
     "isolate": (bool, "write True or False"),
+    "policy": (ProjectionPolicy, 'use a kind, such as surface="list", or surface_policy("list", ...)'),
+    "paging": (Paging | None, 'write pages=True, or pages="rows"'),
 }
 
 
@@ -228,6 +231,8 @@ class ToolContract:
 
     `input_schema` is the published one: with what normalization also accepts, and with reserved arguments.
     `output_schema` and `output_example` are of the payload, without the envelope of the server's dialect.
+    `policy` bounds what a reader is shown; it is no promise, so it is not published. `content` are the
+    kinds of items, such as images, that a tool without a payload answers with.
     """
 
     name: str
@@ -250,6 +255,10 @@ class ToolContract:
     reserved: tuple[str, ...] = ()
     read_only: bool = False
     isolate: bool = False
+    policy: ProjectionPolicy = ProjectionPolicy()
+    paging: Paging | None = None
+    content: tuple[str, ...] = ()
+    icons: tuple[Icon, ...] = ()
 
     def __post_init__(self) -> None:
         _check_name(self.name, self.name)
@@ -259,15 +268,23 @@ class ToolContract:
         object.__setattr__(self, "examples", example_list(self.name, self.examples))
         object.__setattr__(self, "aliases", name_list(self.name, "aliases", self.aliases))
         object.__setattr__(self, "reserved", name_list(self.name, "reserved", self.reserved))
+        object.__setattr__(self, "icons", checked_icons(f"tool {self.name!r}", self.icons))
         _check_words(self)
         _check_numbers(self)
         _check_aliases(self)
         _check_effect(self)
+        _check_state(self)
+        _check_journal(self)
 
     @property
     def idempotency(self) -> str:
         """The sentence on idempotency that follows from the effect."""
         return self.effect.idempotency
+
+    @property
+    def returns_content(self) -> bool:
+        """Whether the tool answers with items of its own making, and has no payload."""
+        return bool(self.content)
 
     @cached_property
     def allowed_codes(self) -> frozenset[str]:
@@ -319,6 +336,27 @@ def _check_aliases(contract: ToolContract) -> None:
             raise refusal(contract.name, "is an alias of itself", "remove its own name from aliases")
 
 
+def _check_state(tool: "ToolContract") -> None:
+    if tool.session_state is SessionState.JOURNALED or (
+        tool.effect.journal is not None and tool.session_state is not SessionState.STATELESS
+    ):
+        raise refusal(
+            tool.name,
+            f"session_state is {tool.session_state}",
+            'leave it out and write effect=effect.replay_safe().journaled("/arguments/name")',
+        )
+
+
+def _check_journal(tool: "ToolContract") -> None:
+    """A journal whose key points at no argument would keep only the last call."""
+    pointer = tool.effect.journal or ""
+    properties = tool.input_schema.get("properties")
+    name = pointer.removeprefix("/arguments/").split("/")[0].replace("~1", "/").replace("~0", "~")
+    if pointer.startswith("/") and isinstance(properties, dict) and name not in properties:
+        known = ", ".join(f"/arguments/{one}" for one in properties) or "a constant text"
+        raise refusal(tool.name, f"there is no argument {name!r} for its journal", f"use {known}")
+
+
 def _check_effect(contract: ToolContract) -> None:
     if contract.read_only and contract.effect.kind is not EffectKind.REPLAY_SAFE:
         raise refusal(
@@ -326,61 +364,9 @@ def _check_effect(contract: ToolContract) -> None:
             f"is read-only but its effect is {contract.effect.kind.value}",
             "declare effect=effect.replay_safe(), or drop read_only=True",
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Surface:
-    """The whole face of one server. `surface_version` is the SemVer that clients see as its schemaVersion."""
-
-    name: str
-    version: str
-    surface_version: str = "1.0.0"
-    dialect: Dialect = Dialect.STATUS
-    protocol_versions: tuple[str, ...] = ()
-    tools: tuple[ToolContract, ...] = ()
-    instructions: str = ""
-    output_schema_published: bool = True
-    presentation_arguments: bool = False
-
-    def __post_init__(self) -> None:
-        if not _text(self.name).strip() or not self.name.isprintable():
-            raise ContractError(f"{self.name!r} cannot name a server", remedy="use a short printable name")
-        object.__setattr__(self, "version", semver(self.version))
-        object.__setattr__(self, "surface_version", semver(self.surface_version))
-        _check_unique(self.tools)
-        _check_references(self.tools)
-
-    @cached_property
-    def by_name(self) -> dict[str, ToolContract]:
-        """Each tool under its name and under each of its aliases."""
-        return {name: tool for tool in self.tools for name in (tool.name, *tool.aliases)}
-
-
-def _check_unique(tools: tuple[ToolContract, ...]) -> None:
-    owner: dict[str, str] = {}
-    for tool in tools:
-        for name in (tool.name, *tool.aliases):
-            if name in owner:
-                raise refusal(
-                    tool.name,
-                    f"the name {name!r} is already taken by tool {owner[name]!r}",
-                    "choose another with name=... or aliases=(...)",
-                )
-            owner[name] = tool.name
-
-
-def _check_references(tools: tuple[ToolContract, ...]) -> None:
-    names = {tool.name for tool in tools}
-    for tool in tools:
-        probe = tool.effect.probe
-        if probe is not None and (probe not in names or probe == tool.name):
-            raise refusal(
-                tool.name, f"its probe {probe!r} is not another tool of this server", "name one of its other tools"
-            )
-        replacement = tool.deprecated.replacement if tool.deprecated else None
-        if replacement is not None and replacement not in names:
-            raise refusal(
-                tool.name,
-                f"its replacement {replacement!r} is not a tool of this server",
-                "name a tool of this server, or say it in the reason",
-            )
+    if contract.paging is not None and contract.effect.kind is not EffectKind.REPLAY_SAFE:
+        raise refusal(
+            contract.name,
+            f"has pages but its effect is {contract.effect.kind.value}",
+            "declare effect=effect.replay_safe(): each page is another call of the tool",
+        )

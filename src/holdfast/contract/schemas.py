@@ -4,17 +4,23 @@ Input: one closed object, parameters in the order of the signature. Output: what
 objects left open, so that a later version may add to them; a function that returns None gives an empty object.
 """
 
+import typing
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, NotRequired
 
 from holdfast.contract.binding import argument_binder, dump_nothing, is_finite, value_dumper
 from holdfast.contract.check import check_defaults, resolve
+from holdfast.contract.content_type import content_kinds, dump_content, is_content_type
 from holdfast.contract.refusal import refusal
 from holdfast.contract.signature import NO_DEFAULT, Parameter, Signature
+from holdfast.errors import ContractError
+from holdfast.present.content import WithContent
+from holdfast.present.projection import Projection
+from holdfast.present.projection_schema import compile_projection, without_marks
 from holdfast.present.schema_shape import map_subschemas
 
-__all__ = ["InputSide", "OutputSide", "given_input_side", "input_side", "output_side"]
+__all__ = ["InputSide", "OutputSide", "arguments_type", "given_input_side", "input_side", "output_side"]
 
 _SAYS_A_TYPE = frozenset({"type", "$ref", "anyOf", "oneOf", "enum", "const"})
 
@@ -29,10 +35,15 @@ class InputSide:
 
 @dataclass(frozen=True, slots=True)
 class OutputSide:
-    """The open schema of the payload, and the way from a returned value to it."""
+    """The open schema of what is sent, the way from a returned value to JSON, and what is shown of that.
 
-    schema: dict[str, Any]
+    No schema, but kinds of `content`: the tool answers with items such as images, which are their own form.
+    """
+
+    schema: dict[str, Any] | None
     dump: Callable[[Any], Any]
+    projection: Projection | None = None
+    content: tuple[str, ...] = ()
 
 
 def input_side(tool: str, signature: Signature, described: Mapping[str, str]) -> InputSide:
@@ -40,10 +51,12 @@ def input_side(tool: str, signature: Signature, described: Mapping[str, str]) ->
     from holdfast.contract.json_schema import Untypable, type_adapter, type_schema
 
     try:
-        adapter = type_adapter(_arguments_type(signature.parameters))
-        derived = type_schema(adapter, output=False)
+        adapter = type_adapter(arguments_type(signature.parameters))
+        derived = without_marks(type_schema(adapter, output=False))
     except Untypable as error:
         raise _blame(tool, signature.parameters, error) from None
+    except ContractError as error:
+        raise refusal(tool, error.message, error.remedy) from None
     properties = derived.get("properties", {})
     if len(properties) != len(signature.parameters):
         raise refusal(tool, "has a parameter that is hidden from the schema", "publish it or remove it")
@@ -78,6 +91,10 @@ def output_side(tool: str, returns: Any, reserved_keys: frozenset[str]) -> Outpu
     """The output of a tool; `reserved_keys` are the keys of the answer that no payload may use."""
     if returns is type(None):
         return OutputSide({"type": "object", "properties": {}}, dump_nothing)
+    if typing.get_origin(returns) is WithContent:
+        returns = typing.get_args(returns)[0]
+    if is_content_type(returns):
+        return OutputSide(None, dump_content, content=content_kinds(returns))
     from holdfast.contract.json_schema import Untypable, type_adapter, type_schema
 
     try:
@@ -85,7 +102,11 @@ def output_side(tool: str, returns: Any, reserved_keys: frozenset[str]) -> Outpu
         schema = type_schema(adapter, output=True)
     except Untypable as error:
         raise refusal(tool, f"the return type {error}", error.remedy) from None
-    for root in _branches(schema, schema):
+    try:
+        projection, published = compile_projection(schema)
+    except ContractError as error:
+        raise refusal(tool, f"the return type: {error.message}", error.remedy) from None
+    for root in _branches(published, published):
         _check_reserved(tool, root, reserved_keys)
     dump = value_dumper(
         adapter,
@@ -93,10 +114,11 @@ def output_side(tool: str, returns: Any, reserved_keys: frozenset[str]) -> Outpu
         may_hold_text=_any_part(schema, lambda part: part.get("type") == "string"),
         may_hold_maps=_any_part(schema, lambda part: part.get("type") == "object" and "properties" not in part),
     )
-    return OutputSide(schema, dump)
+    return OutputSide(published, dump, projection)
 
 
-def _arguments_type(parameters: tuple[Parameter, ...]) -> Any:
+def arguments_type(parameters: tuple[Parameter, ...]) -> Any:
+    """The parameters as one type: a mapping by name, in which those with a default may be missing."""
     from typing_extensions import TypedDict
 
     fields = {

@@ -35,12 +35,16 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The typed shape of a tool function; the context parameter is not among `parameters`."""
+    """The typed shape of a tool function; the context parameter is not among `parameters`.
+
+    `state_type` is what the context is said to hold, as in `Context[Library]`; None where nothing is said.
+    """
 
     parameters: tuple[Parameter, ...]
     context_parameter: str | None
     returns: Any
     is_async: bool
+    state_type: Any = None
 
 
 def read_signature(function: Callable[..., Any], tool: str, context_types: tuple[type, ...] = ()) -> Signature:
@@ -66,7 +70,8 @@ def read_signature(function: Callable[..., Any], tool: str, context_types: tuple
         raise refusal(
             tool, "has no return annotation", "annotate what it returns: a model, a dataclass, or None for nothing"
         )
-    return Signature(tuple(parameters), context, hints["return"], is_async)
+    state = None if context is None else _state_type(hints[context])
+    return Signature(tuple(parameters), context, hints["return"], is_async, state)
 
 
 def check_importable(function: Callable[..., Any], tool: str) -> None:
@@ -124,7 +129,19 @@ def _check_context(name: str, annotation: Any, tool: str, right: type, *, is_asy
 
 
 def _is_context(annotation: Any, context_types: tuple[type, ...]) -> bool:
-    if typing.get_origin(annotation) in {typing.Union, types.UnionType}:
-        members = [member for member in typing.get_args(annotation) if member is not type(None)]
-        return len(members) == 1 and _is_context(members[0], context_types)
+    annotation = _without_none(annotation)
+    annotation = typing.get_origin(annotation) or annotation  # Context[Library] is a Context
     return isinstance(annotation, type) and issubclass(annotation, context_types)
+
+
+def _state_type(annotation: Any) -> Any:
+    given = typing.get_args(_without_none(annotation))
+    return given[0] if given and given[0] is not Any else None
+
+
+def _without_none(annotation: Any) -> Any:
+    """The only member of a union besides None; the annotation itself where it is no such union."""
+    if typing.get_origin(annotation) not in {typing.Union, types.UnionType}:
+        return annotation
+    members = [member for member in typing.get_args(annotation) if member is not type(None)]
+    return members[0] if len(members) == 1 else annotation

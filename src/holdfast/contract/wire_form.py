@@ -5,8 +5,10 @@ Which of them a revision or a transport really gets is decided where an answer i
 
 from typing import Any
 
-from holdfast.contract.model import Deprecation, Surface, ToolContract
+from holdfast.contract.model import Deprecation, ToolContract
+from holdfast.contract.surface import Surface
 from holdfast.present.dialects import published_output_schema
+from holdfast.present.icons import icons_to_wire
 from holdfast.vocabulary.effects import EffectKind
 from holdfast.vocabulary.meta import META_CONTRACT, META_EFFECT, META_SUPERVISION
 
@@ -55,7 +57,7 @@ def _definition(
     definition["schemaVersion"] = contract.schema_version
     definition["toolingVersion"] = surface.version
     definition["_meta"] = _meta(contract, surface, deprecated)
-    return definition
+    return {**definition, **icons_to_wire(contract.icons)}
 
 
 def _annotations(contract: ToolContract) -> dict[str, Any]:

@@ -6,6 +6,7 @@ are unique, that the session has one handshake, and that what waits is bounded.
 
 from typing import Any
 
+from holdfast.kernel.accounting import failure_of_fault, tell_refusal
 from holdfast.kernel.answers import answer_stored, end_with_result
 from holdfast.kernel.cancellation import cancel
 from holdfast.kernel.inputs import FromClient, OutcomeFound
@@ -18,7 +19,7 @@ from holdfast.present.profile import META_CAPABILITIES, META_REVISION, MODERN
 from holdfast.vocabulary.call import Stop
 from holdfast.vocabulary.execution import SessionPhase
 from holdfast.vocabulary.faults import fault
-from holdfast.vocabulary.ids import RequestId, is_request_id
+from holdfast.vocabulary.ids import is_request_id
 from holdfast.wire.envelope import (
     INVALID_REQUEST,
     Notification,
@@ -66,11 +67,12 @@ def _request(turn: Turn, request: Request, frame: bytes) -> None:
     state = turn.state
     turn.count("requests")
     if request.id in state.pending:
-        _refuse(turn, request.id, f"request id {request.id!r:.80} is still in flight")
+        _refuse(turn, request, f"request id {request.id!r:.80} is still in flight")
     elif request.method == "initialize" and state.session.phase is not SessionPhase.COLD:
-        _refuse(turn, request.id, "the session is already initialized")
+        _refuse(turn, request, "the session is already initialized")
     elif request.method == "ping" and META_REVISION not in _meta(request):
         turn.count("answered")
+        tell_refusal(turn, request)
         turn.tell_client(result_message(request.id, {}), request.id)  # the session lives, whatever the worker does
     else:
         _admit(turn, request, frame)
@@ -117,6 +119,7 @@ def _admit(turn: Turn, request: Request, frame: bytes) -> None:
         problem = fault("QUEUE_OVERLOADED", "too many requests are in flight", details={"queue": queue})
         turn.count("refused")
         turn.count("answered")
+        tell_refusal(turn, request, failure_of_fault(problem))
         turn.tell_client(fault_answer(entry, problem, state.active, 0), request.id)
         return
     state.next_sequence += 1
@@ -136,11 +139,12 @@ def _remember_description(turn: Turn, meta: dict[str, Any]) -> None:
         turn.state.session = turn.state.session._replace(self_description=described)
 
 
-def _refuse(turn: Turn, request_id: RequestId, message: str) -> None:
+def _refuse(turn: Turn, request: Request, message: str) -> None:
     turn.count("refused")
     turn.count("answered")
+    tell_refusal(turn, request, failure_of_fault(fault("INVALID_REQUEST", message)))
     data = {"code": "INVALID_REQUEST"}
-    turn.tell_client(error_message(request_id, INVALID_REQUEST, message, data))
+    turn.tell_client(error_message(request.id, INVALID_REQUEST, message, data))
 
 
 # --- notifications -----------------------------------------------------------------------------------------------

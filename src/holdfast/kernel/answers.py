@@ -5,18 +5,21 @@ Every way to end goes through `_remove`, so that a request is in all tables or i
 
 from typing import Any
 
+from holdfast.kernel.accounting import NO_FAILURE, failure_of, failure_of_fault, tell_end
+from holdfast.kernel.catalog import journal_key
 from holdfast.kernel.commands import KeepOutcome
 from holdfast.kernel.disposition import require_open
+from holdfast.kernel.releases import is_fallback
 from holdfast.kernel.replies import fault_answer, retry_after_ms, stop_answer, timeout_fault
 from holdfast.kernel.rules import FACT_METHODS
-from holdfast.kernel.state import Pending, Role, Session, Tombstone, WorkerPhase
+from holdfast.kernel.state import Pending, Role, Session, Tombstone, Worker, WorkerPhase
 from holdfast.kernel.turn import Turn
-from holdfast.kernel.workers import digest_of_capabilities, introduce, tell_fact
+from holdfast.kernel.workers import abilities_of, digest_of_capabilities, introduce, server_told, tell_fact
+from holdfast.present.secrets import Secrets
 from holdfast.vocabulary.call import Command, Stop
-from holdfast.vocabulary.events import CallEnded
+from holdfast.vocabulary.effects import SessionState
 from holdfast.vocabulary.execution import SessionPhase
 from holdfast.vocabulary.faults import Fault, fault
-from holdfast.vocabulary.meta import META_ERROR
 from holdfast.wire.codec import encode
 from holdfast.wire.envelope import Response, result_message
 from holdfast.wire.splice import raw_member, replace_id
@@ -33,6 +36,7 @@ __all__ = [
     "end_with_result",
 ]
 
+_CANCELLED = failure_of_fault(fault("CANCELLED", "the client wants no answer any more"))
 _STOP_CODES = {Stop.CANCEL_REQUEST: "CANCELLED", Stop.SHUTDOWN: "CANCELLED", Stop.TIMEOUT: "TOOL_TIMEOUT"}
 
 
@@ -41,17 +45,17 @@ def complete(turn: Turn, entry: Pending, response: Response, frame: bytes) -> No
     require_open(entry.knowledge)
     step = entry.call.finish()
     why = step.call.stop if step.command is Command.ANSWER_STOP else None
-    failed = _is_failure(response)
-    if not failed:
+    failure = failure_of(response)
+    if failure is None:
         _learn(turn, entry, response)
         _keep(turn, entry, response, frame)
-    if why is not None and _code_of(response) != _STOP_CODES.get(why):
+    if why is not None and (failure or NO_FAILURE).code != _STOP_CODES.get(why):
         end_stopped(turn, entry, why)
         return
     _remove(turn, entry)
     turn.count("answered")
-    _log(turn, entry, "error" if failed else "ok", _code_of(response))
-    turn.pass_to_client(replace_id(frame, entry.id), entry.id)
+    tell_end(turn, entry, "ok" if failure is None else "error", failure or NO_FAILURE, by_worker=True)
+    turn.end_request(entry, replace_id(frame, entry.id))
 
 
 def _keep(turn: Turn, entry: Pending, response: Response, frame: bytes) -> None:
@@ -61,7 +65,17 @@ def _keep(turn: Turn, entry: Pending, response: Response, frame: bytes) -> None:
     kind = response.result.get("resultType", "complete") if isinstance(response.result, dict) else "complete"
     result = raw_member(frame, "result")
     if kind == "complete" and result is not None:
+        result = _without_secrets(turn, entry, result)
         turn.commands.append(KeepOutcome(entry.tool, entry.rule.key, entry.params.get("arguments"), result))
+
+
+def _without_secrets(turn: Turn, entry: Pending, result: bytes) -> bytes:
+    """A result that is to be stored, without what the call was given in confidence."""
+    worker = turn.state.workers.get(entry.generation)
+    facts = worker.catalog.tools.get(entry.tool) if worker is not None else None
+    if facts is None or not facts.secrets:
+        return result
+    return Secrets(facts.secrets, entry.params.get("arguments")).encoded(result)
 
 
 def answer_stored(turn: Turn, entry: Pending, result: bytes) -> None:
@@ -69,11 +83,11 @@ def answer_stored(turn: Turn, entry: Pending, result: bytes) -> None:
     _remove(turn, entry)
     turn.count("answered")
     turn.count("deduplicated")
-    _log(turn, entry, "ok", None)
+    tell_end(turn, entry, "ok", NO_FAILURE, by_worker=False)
     # The stored bytes are put in as they are; only the envelope around them is new.
     envelope = encode(result_message(entry.id, 0))
     told = _with_result_type(result) if entry.is_modern else result
-    turn.pass_to_client(envelope[:-2] + told + b"}", entry.id)
+    turn.end_request(entry, envelope[:-2] + told + b"}")
 
 
 def _with_result_type(result: bytes) -> bytes:
@@ -91,8 +105,8 @@ def answer_found(turn: Turn, entry: Pending, result: dict[str, Any]) -> None:
     _remove(turn, entry)
     turn.count("answered")
     turn.count("completed_by_probe")
-    _log(turn, entry, "ok", None)
-    turn.tell_client(result_message(entry.id, result), entry.id)
+    tell_end(turn, entry, "ok", NO_FAILURE, by_worker=False)
+    turn.end_request(entry, encode(result_message(entry.id, result)))
 
 
 def end_with_fault(turn: Turn, entry: Pending, problem: Fault) -> None:
@@ -101,17 +115,17 @@ def end_with_fault(turn: Turn, entry: Pending, problem: Fault) -> None:
     turn.count("answered")
     if problem.code in {"AMBIGUOUS_OUTCOME", "ROLLOUT_DISRUPTED"}:
         turn.count("ambiguous")
-    _log(turn, entry, "error", problem.code)
+    tell_end(turn, entry, "error", failure_of_fault(problem), by_worker=False)
     after = retry_after_ms(turn.state, turn.now)
-    turn.tell_client(fault_answer(entry, problem, entry.generation or turn.state.active, after), entry.id)
+    turn.end_request(entry, encode(fault_answer(entry, problem, entry.generation or turn.state.active, after)))
 
 
 def end_with_result(turn: Turn, entry: Pending, problem: Fault) -> None:
     """The host ends a call of a tool with a failed result, as the tool itself would."""
     _remove(turn, entry)
     turn.count("answered")
-    _log(turn, entry, "error", problem.code)
-    turn.tell_client(stop_answer(entry, problem, entry.generation or turn.state.active), entry.id)
+    tell_end(turn, entry, "error", failure_of_fault(problem), by_worker=False)
+    turn.end_request(entry, encode(stop_answer(entry, problem, entry.generation or turn.state.active)))
 
 
 def end_garbled(turn: Turn, entry: Pending, problem: Fault) -> None:
@@ -132,8 +146,9 @@ def end_stopped(turn: Turn, entry: Pending, why: Stop) -> None:
     turn.count("answered")
     turn.count("timeouts" if why is Stop.TIMEOUT else "cancelled")
     problem = _stop_fault(turn, entry, why)
-    _log(turn, entry, "timeout" if why is Stop.TIMEOUT else "cancelled", problem.code)
-    turn.tell_client(stop_answer(entry, problem, entry.generation or turn.state.active), entry.id)
+    outcome = "timeout" if why is Stop.TIMEOUT else "cancelled"
+    tell_end(turn, entry, outcome, failure_of_fault(problem), by_worker=False)
+    turn.end_request(entry, encode(stop_answer(entry, problem, entry.generation or turn.state.active)))
 
 
 def end_silently(turn: Turn, entry: Pending) -> None:
@@ -141,7 +156,7 @@ def end_silently(turn: Turn, entry: Pending) -> None:
     _remove(turn, entry)
     turn.count("cancelled")
     turn.count("unanswered")
-    _log(turn, entry, "cancelled", "CANCELLED")
+    tell_end(turn, entry, "cancelled", _CANCELLED, by_worker=False)
 
 
 def bury(turn: Turn, entry: Pending, *, is_given_up: bool = False) -> None:
@@ -188,50 +203,52 @@ def _learn(turn: Turn, entry: Pending, response: Response) -> None:
             revision=str(result.get("protocolVersion", "")),
             has_tools=isinstance(capabilities, dict) and "tools" in capabilities,
             capabilities=digest_of_capabilities(result),
+            abilities=abilities_of(result),
         )
+        asked = state.workers.get(entry.generation)
+        if asked is not None:
+            turn.put_worker(asked._replace(server=server_told(result)))
         for worker in list(state.workers.values()):
             news = worker.generation != entry.generation and worker.role is not Role.RETIRED
             if news and worker.phase is WorkerPhase.OPEN:
                 introduce(turn, worker)  # it was there before the handshake, and has not heard of it
     elif entry.method in FACT_METHODS:
-        _remember(turn, entry)
+        about = "log level" if entry.method == "logging/setLevel" else f"resource {entry.params.get('uri')}"
+        _remember(turn, entry, about, is_over=entry.method == "resources/unsubscribe")
+    elif entry.method == "tools/call":
+        _learn_of_state(turn, entry)
 
 
-def _remember(turn: Turn, entry: Pending) -> None:
+def _learn_of_state(turn: Turn, entry: Pending) -> None:
+    """What a call has left behind in its worker: the next one is told to do the same, or can never be."""
+    worker = turn.state.workers.get(entry.generation)
+    facts = worker.catalog.tools.get(entry.tool) if worker is not None else None
+    if facts is None or facts.state is SessionState.STATELESS:
+        return
+    if facts.state is SessionState.GENERATION_PINNED:
+        turn.state.pins[entry.tool] = entry.generation
+    else:
+        _remember(turn, entry, f"tool {entry.tool}: {journal_key(entry.params, facts.state_key)}")
+
+
+def _remember(turn: Turn, entry: Pending, about: str, *, is_over: bool = False) -> None:
     facts = turn.state.facts
-    about = "log level" if entry.method == "logging/setLevel" else f"resource {entry.params.get('uri')}"
     facts.pop(about, None)
     for worker in list(turn.state.workers.values()):
-        if worker.generation != entry.generation and worker.phase in {WorkerPhase.LISTING, WorkerPhase.READY}:
-            tell_fact(turn, worker, entry.frame)  # one that is prepared already must know it too
-    if entry.method != "resources/unsubscribe":
+        if worker.generation != entry.generation and _must_know(turn, worker):
+            tell_fact(turn, worker, entry.frame)
+    if not is_over:
         facts[about] = entry.frame
         while len(facts) > turn.state.policy.facts_max:
-            del facts[next(iter(facts))]
+            forgotten = next(iter(facts))
+            del facts[forgotten]
+            if forgotten.startswith("tool "):
+                turn.state.pins[forgotten.removeprefix("tool ").partition(":")[0]] = entry.generation
 
 
-def _is_failure(response: Response) -> bool:
-    if response.error is not None:
-        return True
-    return isinstance(response.result, dict) and response.result.get("isError") is True
-
-
-def _code_of(response: Response) -> str | None:
-    """The code of a failure, where the worker names one."""
-    if response.error is not None:
-        data = response.error.get("data")
-        code = data.get("code") if isinstance(data, dict) else None
-        return code if isinstance(code, str) else str(response.error.get("code"))
-    meta = response.result.get("_meta") if isinstance(response.result, dict) else None
-    told = meta.get(META_ERROR) if isinstance(meta, dict) else None
-    code = told.get("code") if isinstance(told, dict) else None
-    return code if isinstance(code, str) else None
-
-
-def _log(turn: Turn, entry: Pending, outcome: str, code: str | None) -> None:
-    """One line per call of a tool; a server of our own writes its own."""
-    if entry.method != "tools/call" or (entry.rule is not None and entry.rule.is_ours):
-        return
-    duration = round((turn.now - entry.accepted_at) * 1000, 3)
-    call_id = f"{entry.generation}.{entry.sequence}"
-    turn.record(CallEnded(entry.id, call_id, entry.tool, outcome, duration, code))
+def _must_know(turn: Turn, worker: Worker) -> bool:
+    """Whether a worker was told of the session already, and may yet serve it."""
+    stands_by = worker.role is not Role.RETIRED or is_fallback(turn, worker)
+    if worker.phase is WorkerPhase.OPEN:
+        return stands_by and worker.is_told
+    return stands_by and worker.phase in {WorkerPhase.LISTING, WorkerPhase.READY}

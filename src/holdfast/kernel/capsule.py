@@ -26,16 +26,17 @@ from holdfast.kernel.capsule_values import (
     word,
     write_rule,
 )
+from holdfast.kernel.catalog import Catalog, read_catalog
 from holdfast.kernel.policy import Policy
 from holdfast.kernel.state import Pending, Session, State
 from holdfast.vocabulary.call import Call, Phase, Stop
 from holdfast.vocabulary.execution import Knowledge, SessionPhase
-from holdfast.wire.codec import decode, encode
+from holdfast.wire.codec import RELAY_DEPTH, decode, encode
 from holdfast.wire.envelope import Notification, Request
 
 __all__ = ["FORMAT", "CapsuleError", "CapsuleLimits", "capture", "restore", "seal"]
 
-FORMAT = 1
+FORMAT = 2
 
 
 # --- out ---------------------------------------------------------------------------------------------------------
@@ -53,10 +54,12 @@ def capture(state: State, now: float) -> bytes:
                 "revision": session.revision,
                 "has_tools": session.has_tools,
                 "capabilities": session.capabilities,
+                "abilities": list(session.abilities),
                 "self_description": session.self_description,
             },
             "pending": [_captured(entry, now) for entry in state.pending.values()],
             "facts": [[about, _base64(frame)] for about, frame in state.facts.items()],
+            "tools": _base64(state.catalog.definitions) if state.catalog is not None else None,
             "next": [state.next_sequence, state.next_id, state.next_callback, state.next_generation],
         }
     )
@@ -81,6 +84,7 @@ def _captured(entry: Pending, now: float) -> dict[str, Any]:
         "stop": stop.value if stop is not None else None,
         "generation": entry.generation,
         "replays": entry.replays,
+        "moves": entry.moves,
         "progress": entry.progress,
         "has_beaten": entry.has_beaten,
     }
@@ -105,7 +109,7 @@ def restore(data: bytes, policy: Policy, now: float, limits: CapsuleLimits) -> S
     _check_together(entries, session, policy, numbers[0])
     facts = dict(_fact(item, limits) for item in part(body, "facts", list))
     require(len(facts) <= policy.facts_max, "it has too many facts")
-    state = State(policy, session, facts=facts)
+    state = State(policy, session, facts=facts, catalog=_catalog(body.get("tools"), policy, limits))
     state.next_sequence, state.next_id, state.next_callback, state.next_generation = numbers
     for entry in entries:
         state.pending[entry.id] = entry
@@ -113,6 +117,19 @@ def restore(data: bytes, policy: Policy, now: float, limits: CapsuleLimits) -> S
         state.bytes_pending += len(entry.frame)
     state.wake_at = min((at for entry in entries for at in (entry.due, entry.beat_at) if at), default=0.0)
     return state
+
+
+def _catalog(told: Any, policy: Policy, limits: CapsuleLimits) -> Catalog | None:
+    """The tools that the client knows, so that it is told when those of the next worker are others."""
+    definitions = read_frame(told, limits)
+    if definitions is None:
+        return None
+    try:
+        listed = decode(definitions, max_depth=RELAY_DEPTH)
+    except WireError as error:
+        raise CapsuleError(f"the capsule is damaged: {error}") from None
+    require(isinstance(listed, list), "its tools are none")
+    return read_catalog(listed, policy)
 
 
 def _opened(data: bytes, limits: CapsuleLimits) -> dict[str, Any]:
@@ -145,7 +162,10 @@ def _session(told: dict[str, Any], limits: CapsuleLimits) -> Session:
         is_it = isinstance(said, Notification) and said.method.removeprefix("notifications/") == "initialized"
         require(is_it, "its handshake is none")
     revision, has_tools = part(told, "revision", str), part(told, "has_tools", bool)
-    return Session(phase, first, second, revision, has_tools, part(told, "capabilities", str), described)
+    abilities = part(told, "abilities", list)
+    require(all(isinstance(name, str) for name in abilities), "its capabilities are none")
+    digest = part(told, "capabilities", str)
+    return Session(phase, first, second, revision, has_tools, digest, tuple(abilities), described)
 
 
 def _pending(told: Any, policy: Policy, now: float, limits: CapsuleLimits) -> Pending:
@@ -165,7 +185,8 @@ def _pending(told: Any, policy: Policy, now: float, limits: CapsuleLimits) -> Pe
     generation, replays = count(told, "generation"), count(told, "replays")
     fresh = told.get("rule") is None and stop is None and not replays
     require(lost or fresh, "a request in it that was never dispatched has a history")
-    require(rule is None or replays <= rule.replays, "a request in it was repeated too often")
+    moves = count(told, "moves")
+    require(rule is None or 0 <= replays - moves <= rule.replays, "a request in it was repeated too often")
     entry = pending_request(request, frame, policy, now - number(told, "age"), count(told, "sequence"))
     beat_at = first_beat(entry, policy, now)
     if rule is None:
@@ -176,6 +197,7 @@ def _pending(told: Any, policy: Policy, now: float, limits: CapsuleLimits) -> Pe
         call=Call(Phase.RUNNING if stop is None else Phase.STOPPING, stop),
         generation=generation,
         replays=replays,
+        moves=moves,
         due=now + rule.deadline if rule.deadline else 0.0,
         progress=number(told, "progress"),
         has_beaten=part(told, "has_beaten", bool),

@@ -117,5 +117,6 @@ def read_rule(told: Any) -> Rule:
         told["key"],
         part(told, "is_ours", bool),
         word(Dialect, told["dialect"]),
+        part(told, "is_stateful", bool),
         part(told, "has_envelope", bool),
     )

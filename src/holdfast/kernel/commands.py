@@ -7,6 +7,7 @@ from holdfast.vocabulary.ids import RequestId
 
 __all__ = [
     "Command",
+    "JudgeCatalog",
     "KeepOutcome",
     "Leave",
     "LookUpOutcome",
@@ -20,12 +21,18 @@ __all__ = [
 
 
 class ToClient(NamedTuple):
-    """Send these bytes to the client; `answers` is the request that ends with them, if one does."""
+    """Send these bytes to the client; `answers` is the request that ends with them, if one does.
+
+    Of such a request `method`, `tool` and `is_modern` tell what it was about.
+    """
 
     payload: bytes
     answers: RequestId | None = None
     is_droppable: bool = False  # progress: worth nothing to a client that does not read
     about: RequestId | None = None  # the request that progress is about
+    method: str = ""
+    tool: str = ""  # that was called, or the method
+    is_modern: bool = False  # it described itself; there may have been no handshake
 
     @property
     def concerns(self) -> RequestId | None:
@@ -42,10 +49,11 @@ class ToWorker(NamedTuple):
 
 
 class StartWorker(NamedTuple):
-    """Start a worker process, after a pause of about `delay` seconds."""
+    """Start a worker process of a release, after a pause of about `delay` seconds."""
 
     generation: int
     delay: float
+    release: int = 1
 
 
 class StopWorker(NamedTuple):
@@ -53,6 +61,17 @@ class StopWorker(NamedTuple):
 
     generation: int
     politely: bool
+
+
+class JudgeCatalog(NamedTuple):
+    """Find out whether whoever knows the tools `before` can live with those `after`; both as JSON documents.
+
+    The answer is a `CatalogJudged` of the same generation.
+    """
+
+    generation: int
+    before: bytes
+    after: bytes
 
 
 class LookUpOutcome(NamedTuple):
@@ -90,5 +109,14 @@ class Leave(NamedTuple):
 
 
 Command = (
-    ToClient | ToWorker | StartWorker | StopWorker | LookUpOutcome | KeepOutcome | Record | RolloutEnded | Leave
+    ToClient
+    | ToWorker
+    | StartWorker
+    | StopWorker
+    | JudgeCatalog
+    | LookUpOutcome
+    | KeepOutcome
+    | Record
+    | RolloutEnded
+    | Leave
 )

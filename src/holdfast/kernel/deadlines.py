@@ -12,7 +12,7 @@ from holdfast.kernel.probes import give_up_hold, probe_lost
 from holdfast.kernel.rules import STREAM_METHODS
 from holdfast.kernel.state import Errand, ErrandKind, Pending, Role, Worker, WorkerPhase
 from holdfast.kernel.turn import Turn
-from holdfast.kernel.workers import check_worker, stop_worker, tools_listed
+from holdfast.kernel.workers import check_worker, fact_restored, stop_worker, tools_listed
 from holdfast.vocabulary.call import Phase, Stop
 from holdfast.vocabulary.events import WorkAbandoned
 from holdfast.wire.envelope import notification_message
@@ -52,7 +52,9 @@ def _set_alarm(turn: Turn) -> None:
             turn.wake(entry.hold.ask_at)
     for worker in state.workers.values():
         turn.wake(worker.due)
+        turn.wake(worker.announced_until if worker.role is Role.SUCCESSOR else 0.0)
     turn.wake(state.leaving_at)
+    turn.wake(state.probation.until if state.probation is not None else 0.0)
 
 
 # --- requests ----------------------------------------------------------------------------------------------------
@@ -128,6 +130,8 @@ def _errand_expired(turn: Turn, number: int, errand: Errand) -> None:
         tools_listed(turn, worker, None)
     elif errand.kind is ErrandKind.PING:
         _no_sign_of_life(turn, worker, number, errand)
+    elif errand.kind is ErrandKind.RESTORE:
+        fact_restored(turn, worker, None)
     elif errand.kind is ErrandKind.PROBE:
         probe_lost(turn, number, errand)
 

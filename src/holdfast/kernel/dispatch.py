@@ -8,8 +8,8 @@ from holdfast.kernel.answers import end_with_fault
 from holdfast.kernel.commands import LookUpOutcome
 from holdfast.kernel.disposition import Allowance, Disposition, after_dispatch, dispose
 from holdfast.kernel.probes import ask_probe, begin_hold
-from holdfast.kernel.replies import last_words, loss_details
-from holdfast.kernel.rules import FACT_METHODS, Rule, rule_for
+from holdfast.kernel.replies import how_it_ended, loss_details
+from holdfast.kernel.rules import FACT_METHODS, STREAM_METHODS, Rule, rule_for
 from holdfast.kernel.state import Lookup, Pending, Worker, WorkerPhase
 from holdfast.kernel.turn import Turn, due_time
 from holdfast.vocabulary.call import Phase
@@ -25,7 +25,7 @@ __all__ = ["dispatch_waiting", "reject_waiting"]
 def dispatch_waiting(turn: Turn) -> None:
     """Send what can be sent now."""
     state = turn.state
-    if not state.waiting:
+    if not state.waiting or state.is_fenced:
         return
     worker = turn.active
     if worker is None or worker.phase in {WorkerPhase.STARTING, WorkerPhase.STOPPING, WorkerPhase.INITIALIZING}:
@@ -51,7 +51,7 @@ def reject_waiting(turn: Turn) -> None:
         text = "the worker keeps failing; it is tried again at a low rate"
         if entry.method == "initialize":  # whoever connects is the one who can mend it
             cause = turn.state.last_fault or {}
-            problem = fault("NOT_READY", f"{text}: {last_words(cause)}", details=loss_details(cause))
+            problem = fault("NOT_READY", f"{text}: {how_it_ended(cause)}", details=loss_details(cause))
         else:
             problem = fault("WORKER_LOST" if lost else "NOT_READY", text)
         end_with_fault(turn, entry, problem)
@@ -70,7 +70,7 @@ def _serves(turn: Turn, worker: Worker, entry: Pending) -> bool:
 def _proceed(turn: Turn, worker: Worker, entry: Pending) -> None:
     rule = entry.rule or rule_for(entry.method, entry.params, worker.catalog, turn.state.policy)
     answer = ProbeAnswer.SAFE_TO_REPLAY if entry.freed else None
-    decided = dispose(entry.knowledge, rule.effect.replay, Allowance(entry.replays, rule.replays), answer)
+    decided = dispose(entry.knowledge, rule.effect.replay, Allowance(entry.charged, rule.replays), answer)
     if decided is Disposition.FIRST_DISPATCH:
         if rule.key is None or entry.lookup is Lookup.CLEAR:
             _dispatch(turn, worker, entry, rule, decided)
@@ -90,7 +90,11 @@ def _dispatch(turn: Turn, worker: Worker, entry: Pending, rule: Rule, decided: D
     attempt = turn.take_id()
     again = decided is Disposition.REPLAY
     needs_params = (
-        rule.key is not None or rule.effect.kind is EffectKind.PROBE_REQUIRED or entry.method in FACT_METHODS
+        rule.key is not None
+        or rule.is_stateful
+        or rule.effect.kind is EffectKind.PROBE_REQUIRED
+        or entry.method in FACT_METHODS
+        or entry.method in STREAM_METHODS
     )
     turn.put(
         entry._replace(
@@ -110,7 +114,7 @@ def _dispatch(turn: Turn, worker: Worker, entry: Pending, rule: Rule, decided: D
     state.attempts[attempt] = entry.id
     if again:
         turn.count("replayed")
-        turn.record(CallReplayed(entry.id, entry.tool, worker.generation, entry.replays + 2))
+        turn.record(CallReplayed(entry.id, entry.tool, worker.generation, entry.replays + 2, entry.method))
     turn.pass_to_worker(worker, replace_id(entry.frame, attempt), attempt)
     if entry.method == "initialize" and state.session.initialized is not None:
         turn.pass_to_worker(worker, state.session.initialized)  # the client did not wait for the answer

@@ -4,9 +4,10 @@ from typing import Any
 
 from holdfast.kernel.replies import retry_after_ms
 from holdfast.kernel.state import Role, State, Worker, WorkerPhase
-from holdfast.vocabulary.execution import Handshake, Lifecycle, Rollout
+from holdfast.vocabulary.effects import ReplayWord
+from holdfast.vocabulary.execution import Handshake, Lifecycle, Rollout, SessionPhase
 
-__all__ = ["health"]
+__all__ = ["health", "is_quiet"]
 
 _HANDSHAKES = {
     WorkerPhase.STARTING: Handshake.STARTING,
@@ -45,6 +46,9 @@ def health(state: State, now: float, started_at: float) -> dict[str, Any]:
         "consecutive_failures": _failures_in_a_row(state, active, now),
         "restart_count": state.restarts.total,
         "rollout": _rollout(state).value,
+        "release": state.release,
+        "probation_ms": _probation_ms(state, now),
+        "last_rollout": dict(state.last_rollout) if state.last_rollout is not None else None,
         "last_fault": dict(state.last_fault) if state.last_fault is not None else None,
         "session": state.session.phase.value,
         "degraded": _is_degraded(state, active, now),
@@ -56,6 +60,14 @@ def health(state: State, now: float, started_at: float) -> dict[str, Any]:
         "tools": len(state.catalog.tools) if state.catalog is not None else None,
         "counters": {name: state.counts.get(name, 0) for name in _COUNTS},
     }
+
+
+def is_quiet(state: State) -> bool:
+    """Whether every worker could end now without harm: what they have can all be done again."""
+    if state.callbacks or state.rollout is not Rollout.STABLE or state.session.phase is SessionPhase.INITIALIZING:
+        return False
+    in_flight = (entry.rule for entry in state.pending.values() if entry.is_in_flight)
+    return all(rule is not None and rule.effect.replay is ReplayWord.CONVERGENT for rule in in_flight)
 
 
 def _failures_in_a_row(state: State, active: Worker | None, now: float) -> int:
@@ -73,10 +85,20 @@ def _is_degraded(state: State, active: Worker | None, now: float) -> bool:
 
 def _rollout(state: State) -> Rollout:
     """Whether a replacement is under way; it is not over while the old worker finishes its calls."""
+    kept = state.probation.fallback if state.probation is not None else 0
+    at_work = {entry.generation for entry in state.pending.values() if entry.is_in_flight}
     finishing = (
-        one.role is Role.RETIRED and one.phase is not WorkerPhase.STOPPING for one in state.workers.values()
+        one.role is Role.RETIRED
+        and one.phase is not WorkerPhase.STOPPING
+        and (one.generation != kept or kept in at_work)
+        for one in state.workers.values()
     )
     return Rollout.RELOADING if state.rollout is Rollout.STABLE and any(finishing) else state.rollout
+
+
+def _probation_ms(state: State, now: float) -> int:
+    """How long the release that serves must still hold before it is trusted; 0 when it is."""
+    return max(0, round((state.probation.until - now) * 1000)) if state.probation is not None else 0
 
 
 def _lifecycle(state: State, active: Worker | None) -> Lifecycle:

@@ -7,7 +7,9 @@ from holdfast.vocabulary.faults import Fault
 from holdfast.wire.envelope import Message
 
 __all__ = [
+    "CatalogJudged",
     "ClientLeft",
+    "Fenced",
     "FromClient",
     "FromWorker",
     "GarbledAnswer",
@@ -15,6 +17,7 @@ __all__ = [
     "Input",
     "OutcomeFound",
     "RestartAsked",
+    "RolloutAsked",
     "ShutDown",
     "Tick",
     "WorkerDown",
@@ -88,6 +91,25 @@ class RestartAsked(NamedTuple):
     """Somebody wants a fresh worker; what is in flight is to finish first."""
 
 
+class RolloutAsked(NamedTuple):
+    """Somebody wants another release to serve from now on; the host knows what each number stands for."""
+
+    release: int
+
+
+class CatalogJudged(NamedTuple):
+    """Whether the tools of a successor may replace those that clients know; `problem` says why not."""
+
+    generation: int
+    problem: str = ""
+
+
+class Fenced(NamedTuple):
+    """From now on nothing is sent to workers that the client wants done, or it is again."""
+
+    on: bool
+
+
 class ClientLeft(NamedTuple):
     """The client has closed its end: no more requests, but it may still read answers."""
 
@@ -106,6 +128,9 @@ Input = (
     | OutcomeFound
     | Tick
     | RestartAsked
+    | RolloutAsked
+    | CatalogJudged
+    | Fenced
     | ClientLeft
     | ShutDown
 )

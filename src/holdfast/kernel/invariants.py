@@ -46,7 +46,7 @@ def _request(state: State, entry: Pending) -> Iterator[str]:
         yield "what may not be repeated never waits for it"
     if not entry.is_in_flight and (entry.attempt or entry.call.stop is not None):
         yield "what no worker has is neither an attempt nor being stopped"
-    if entry.rule is not None and entry.replays > entry.rule.replays:
+    if entry.rule is not None and entry.charged > entry.rule.replays:
         yield "nothing is repeated more often than it may be"
     probed = entry.rule is not None and entry.rule.effect.replay is ReplayWord.PROBE_REQUIRED
     if entry.hold is not None and not (lost and probed and entry.due == entry.hold.until):
@@ -80,12 +80,15 @@ def _owners(state: State) -> Iterator[str]:
     successors = [worker for worker in state.workers.values() if worker.role is Role.SUCCESSOR]
     if successors and state.rollout is Rollout.STABLE:
         yield "there is a successor only while a replacement is under way"
+    if state.active in state.workers and state.workers[state.active].release != state.release:
+        yield "the worker that serves is of the release that serves"
     if any(worker.ping and worker.ping not in state.errands for worker in state.workers.values()):
         yield "a worker that is being asked for a sign of life can answer"
     retired = [worker for worker in state.workers.values() if worker.role is Role.RETIRED]
     at_work = {entry.generation for entry in state.pending.values() if entry.is_in_flight}
     at_work |= {callback.generation for callback in state.callbacks.values()}
     ended = {worker.generation for worker in retired if worker.phase is WorkerPhase.STOPPING}
+    at_work |= {state.probation.fallback} if state.probation is not None else set()
     if not state.is_over and {worker.generation for worker in retired} - ended - at_work:
         yield "a worker that has made way ends once it has nothing left to finish"
 
@@ -107,6 +110,7 @@ def _alarm(state: State) -> Iterator[str]:
     dues = [errand.due for errand in state.errands.values()]
     dues += [worker.due for worker in state.workers.values()]
     dues += [at for entry in state.pending.values() for at in (entry.due, entry.beat_at)]
-    dues.append(state.leaving_at)
+    dues += [worker.announced_until for worker in state.workers.values() if worker.role is Role.SUCCESSOR]
+    dues += [state.leaving_at, state.probation.until if state.probation is not None else 0.0]
     if not state.is_over and any(due and not 0 < state.wake_at <= due for due in dues):
         yield "the alarm is set to the first thing that falls due, or earlier"

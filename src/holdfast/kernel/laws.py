@@ -139,9 +139,9 @@ def _bounded(moment: Moment) -> Iterator[str]:
         "pages": (max((len(worker.cursors) for worker in workers), default=0), policy.pages_max),
         "errands": (len(state.errands), len(state.pending) + len(workers) * (policy.facts_max + 3)),
         "losses": (len(state.restarts.recent), policy.restart_budget + 1),
-        "workers": (sum(worker.role is not Role.RETIRED for worker in workers), 2),
+        "workers": (sum(worker.role is not Role.RETIRED for worker in workers), 3),
         "bytes of pages": (max((worker.page_bytes for worker in workers), default=0), policy.pages_bytes),
-        "workers that finish calls": (sum(_is_finishing(worker) for worker in workers), policy.retired_max),
+        "workers that finish calls": (sum(_is_finishing(worker) for worker in workers), policy.retired_max + 1),
     }
     for name, (size, most) in sizes.items():
         if size > most:
@@ -164,8 +164,13 @@ def _atomic_restoration(moment: Moment) -> Iterator[str]:
     again = restore(capture(moment.after, moment.now), moment.after.policy, moment.now, CapsuleLimits())
     if (again.session, again.facts) != (moment.after.session, moment.after.facts):
         yield "the session is not restored"
-    kept = [(entry.id, entry.sequence, entry.frame, entry.replays) for entry in moment.after.pending.values()]
-    if kept != [(entry.id, entry.sequence, entry.frame, entry.replays) for entry in again.pending.values()]:
+    kept = [
+        (entry.id, entry.sequence, entry.frame, entry.replays, entry.moves)
+        for entry in moment.after.pending.values()
+    ]
+    if kept != [
+        (entry.id, entry.sequence, entry.frame, entry.replays, entry.moves) for entry in again.pending.values()
+    ]:
         yield "the requests are not restored"
     if list(again.waiting) != list(again.pending) or again.attempts or again.workers:
         yield "a restored request is with a worker"

@@ -12,13 +12,16 @@ from collections.abc import Callable
 from typing import Any
 
 from holdfast.kernel.admission import client_said, outcome_found
+from holdfast.kernel.agreement import catalog_judged
 from holdfast.kernel.answers import end_stopped
 from holdfast.kernel.cancellation import ANSWER_MARGIN, stop_for_good
 from holdfast.kernel.commands import Command, Leave, RolloutEnded
 from holdfast.kernel.deadlines import look_at_the_clock
 from holdfast.kernel.dispatch import dispatch_waiting
 from holdfast.kernel.inputs import (
+    CatalogJudged,
     ClientLeft,
+    Fenced,
     FromClient,
     FromWorker,
     GarbledAnswer,
@@ -26,6 +29,7 @@ from holdfast.kernel.inputs import (
     Input,
     OutcomeFound,
     RestartAsked,
+    RolloutAsked,
     ShutDown,
     Tick,
     WorkerDown,
@@ -33,8 +37,15 @@ from holdfast.kernel.inputs import (
 )
 from holdfast.kernel.policy import Policy
 from holdfast.kernel.recovery import lose_worker, settle_lost
-from holdfast.kernel.relay import worker_garbled, worker_said
-from holdfast.kernel.rollover import advance_rollover, ask_restart, release_retired, replace_stuck
+from holdfast.kernel.relay import leave_unanswered, worker_garbled, worker_said
+from holdfast.kernel.releases import end_probation
+from holdfast.kernel.rollover import (
+    advance_rollover,
+    ask_restart,
+    ask_rollout,
+    release_retired,
+    replace_stuck,
+)
 from holdfast.kernel.rules import STREAM_METHODS
 from holdfast.kernel.state import Role, State, WorkerPhase
 from holdfast.kernel.turn import Turn
@@ -79,6 +90,7 @@ def _settle(turn: Turn) -> None:
         _leave_when_done(turn)
     if turn.state.is_over:
         return
+    end_probation(turn)
     release_retired(turn)
     if not (turn.state.leaving_at and _is_ending(turn)):
         prepare_workers(turn)
@@ -99,9 +111,14 @@ def _held_up(turn: Turn, held: HeldUp) -> None:
         turn.put_worker(worker._replace(heard_at=turn.now))
 
 
+def _fence(turn: Turn, fenced: Fenced) -> None:
+    turn.state.is_fenced = fenced.on
+
+
 def _client_left(turn: Turn, _: ClientLeft) -> None:
     turn.state.leaving_at = turn.state.leaving_at or turn.now + turn.state.policy.drain
     turn.wake(turn.state.leaving_at)
+    leave_unanswered(turn)
 
 
 def _leave_when_done(turn: Turn) -> None:
@@ -152,6 +169,9 @@ _HANDLERS: dict[type, Callable[[Turn, Any], None]] = {
     OutcomeFound: outcome_found,
     Tick: lambda turn, _: look_at_the_clock(turn),
     RestartAsked: lambda turn, _: ask_restart(turn),
+    RolloutAsked: ask_rollout,
+    CatalogJudged: catalog_judged,
+    Fenced: _fence,
     ClientLeft: _client_left,
     ShutDown: _shut_down,
 }

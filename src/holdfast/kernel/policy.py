@@ -29,6 +29,7 @@ class Policy:
     pending_bytes: int = 64 * 1024 * 1024
     replays: int = 2
     tool_timeout: float = 120.0  # of tools of our own servers that declare none
+    answer_timeout: float = 300.0  # that a client may take to answer them, besides that
     deadline: float = 600.0
     deadline_total: float = 3600.0
     grace: float = 2.0
@@ -44,6 +45,9 @@ class Policy:
     restart_delay_max: float = 5.0
     restart_slow: float = 30.0
     restart_reset: float = 30.0
+    rollout_grace: float = 1.0  # that a client has to ask for the new list of tools before they are there
+    probation: float = 30.0  # that a new release has to show that it holds
+    probation_losses: int = 3  # within that time, after which the one before it serves again
     probe_hold: float = 30.0
     probe_timeout: float = 10.0
     spare: bool = False

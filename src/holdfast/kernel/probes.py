@@ -71,7 +71,7 @@ def probe_answered(turn: Turn, number: int, errand: Errand, response: Response) 
         return
     rule = entry.rule
     assert rule is not None  # it was dispatched once
-    decided = dispose(entry.knowledge, rule.effect.replay, Allowance(entry.replays, rule.replays), answer)
+    decided = dispose(entry.knowledge, rule.effect.replay, Allowance(entry.charged, rule.replays), answer)
     if decided is Disposition.COMPLETE_FROM_PROBE:
         _complete(turn, entry, rule, found)
     elif decided is Disposition.REPLAY:

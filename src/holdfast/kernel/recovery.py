@@ -9,17 +9,19 @@ from typing import Any, NamedTuple
 
 from holdfast.kernel.answers import end_stopped, end_with_fault
 from holdfast.kernel.catalog import NO_CATALOG
-from holdfast.kernel.commands import RolloutEnded, StartWorker
+from holdfast.kernel.commands import StartWorker
 from holdfast.kernel.disposition import Allowance, Disposition, after_loss, dispose
 from holdfast.kernel.inputs import WorkerDown
 from holdfast.kernel.probes import begin_hold, probe_lost
-from holdfast.kernel.replies import last_words, loss_details
+from holdfast.kernel.releases import charge_probation, end_rollout, is_last_straw
+from holdfast.kernel.replies import how_it_ended, loss_details
 from holdfast.kernel.rules import rule_for
 from holdfast.kernel.state import ErrandKind, Pending, Restarts, Role, Worker, WorkerPhase
 from holdfast.kernel.turn import Turn
 from holdfast.kernel.workers import promote, start_worker
+from holdfast.vocabulary.effects import ReplayWord
 from holdfast.vocabulary.events import WorkerLost
-from holdfast.vocabulary.execution import Knowledge, Rollout, SessionPhase
+from holdfast.vocabulary.execution import Knowledge, SessionPhase
 from holdfast.vocabulary.faults import fault
 from holdfast.wire.envelope import notification_message
 
@@ -31,6 +33,7 @@ class _Loss(NamedTuple):
 
     cause: dict[str, Any]
     made_way: bool = False
+    is_forgiven: bool = False  # it says nothing about the calls that the worker had
 
 
 _UNKNOWN_LOSS = _Loss({})
@@ -52,7 +55,8 @@ def lose_worker(turn: Turn, down: WorkerDown) -> None:
         del turn.state.tombstones[number]
     made_way = worker.role is Role.RETIRED and worker.phase is WorkerPhase.STOPPING and worker.fault is None
     heard = {"stderr": down.cause["stderr"]} if down.cause.get("stderr") else {}
-    loss = _Loss({**(worker.fault or down.cause), **heard}, made_way)
+    turn.state.pins = {tool: at for tool, at in turn.state.pins.items() if at != down.generation}
+    loss = _Loss({**(worker.fault or down.cause), **heard}, made_way, made_way or is_last_straw(turn, worker))
     if not made_way:
         _account(turn, worker, loss.cause, len(lost))
     for entry in lost:
@@ -67,10 +71,12 @@ def lose_worker(turn: Turn, down: WorkerDown) -> None:
 
 def _account(turn: Turn, worker: Worker, cause: dict[str, Any], in_flight: int) -> None:
     state = turn.state
+    state.last_fault = {**cause, "generation": worker.generation}
+    if worker.role is Role.SUCCESSOR and _was_refused(cause):
+        return  # the end of the rollout tells of it; nobody was lost
     turn.count("workers_lost")
     if worker.role is Role.ACTIVE:
         state.restarts = next_restart(turn, worker)
-    state.last_fault = {**cause, "generation": worker.generation}
     turn.record(
         WorkerLost(
             worker.generation,
@@ -84,6 +90,11 @@ def _account(turn: Turn, worker: Worker, cause: dict[str, Any], in_flight: int) 
             cause.get("stderr") or None,
         )
     )
+
+
+def _was_refused(cause: dict[str, Any]) -> bool:
+    """Whether a worker ended because the host did not want it in the place of another."""
+    return cause.get("class") == "rollout"
 
 
 def _forget_errands(turn: Turn, generation: int) -> None:
@@ -109,7 +120,10 @@ def _lose(turn: Turn, entry: Pending, loss: _Loss, *, unsent: bool) -> None:
     if unsent and entry.method != "initialize":
         # As if it had not been tried: what is known is what was known before, and nothing is charged.
         before = Knowledge.OUTCOME_UNKNOWN if entry.replays else Knowledge.NOT_DISPATCHED
-        entry = entry._replace(knowledge=before, replays=max(0, entry.replays - 1))
+        replays = max(0, entry.replays - 1)
+        entry = entry._replace(knowledge=before, replays=replays, moves=min(entry.moves, replays))
+    elif loss.is_forgiven and entry.rule is not None and entry.rule.effect.replay is ReplayWord.CONVERGENT:
+        entry = entry._replace(moves=entry.moves + 1)
     entry = turn.put(entry._replace(knowledge=after_loss(entry.knowledge), attempt=0))
     if entry.call.stop is not None:
         end_stopped(turn, entry, entry.call.stop)
@@ -134,7 +148,7 @@ def settle_lost(turn: Turn, entry: Pending, loss: _Loss = _UNKNOWN_LOSS) -> None
     """Decide about a request that no worker has any more: it is refused, held, or waits for the next worker."""
     rule = entry.rule
     assert rule is not None  # it was dispatched
-    decided = dispose(entry.knowledge, rule.effect.replay, Allowance(entry.replays, rule.replays))
+    decided = dispose(entry.knowledge, rule.effect.replay, Allowance(entry.charged, rule.replays))
     if decided is Disposition.REJECT_AMBIGUOUS:
         _refuse_ambiguous(turn, entry, made_way=loss.made_way)
     elif decided is Disposition.REJECT_EXHAUSTED:
@@ -147,9 +161,9 @@ def settle_lost(turn: Turn, entry: Pending, loss: _Loss = _UNKNOWN_LOSS) -> None
 
 def _refuse_exhausted(turn: Turn, entry: Pending, loss: _Loss) -> None:
     if entry.method == "initialize":  # whoever connects is the one who can mend it
-        problem = fault("REPLAY_EXHAUSTED", last_words(loss.cause), details=loss_details(loss.cause))
+        problem = fault("REPLAY_EXHAUSTED", how_it_ended(loss.cause), details=loss_details(loss.cause))
     else:
-        text = f"the worker was lost {entry.replays + 1} times during {entry.tool}; it is not repeated again"
+        text = f"the worker was lost {entry.charged + 1} times during {entry.tool}; it is not repeated again"
         problem = fault("REPLAY_EXHAUSTED", text)
     end_with_fault(turn, entry, problem)
 
@@ -192,17 +206,23 @@ def _fill_the_place(turn: Turn, worker: Worker, cause: dict[str, Any]) -> None:
     if worker.role is Role.SPARE:
         start_worker(turn, Role.SPARE, state.policy.restart_delay_max)
     elif worker.role is Role.SUCCESSOR:
-        _keep_incumbent(turn, cause)
+        _keep_incumbent(turn, worker, cause)
     elif worker.role is Role.ACTIVE:
         state.restarts = state.restarts._replace(total=state.restarts.total + 1)
-        stand_by = [other for other in state.workers.values() if other.role in {Role.SPARE, Role.SUCCESSOR}]
-        if not any(other.role is Role.SUCCESSOR for other in stand_by):
-            _end_rollout(turn, f"the worker was lost: {last_words(cause)}")
-        _succeed(turn, stand_by)
+        if not any(other.role is Role.SUCCESSOR for other in state.workers.values()):
+            end_rollout(turn, f"the worker was lost: {how_it_ended(cause)}")
+        if not charge_probation(turn, worker, cause):
+            _succeed(turn)
 
 
-def _succeed(turn: Turn, stand_by: list[Worker]) -> None:
+def _succeed(turn: Turn) -> None:
     state = turn.state
+    # Another release takes over when it has been looked at, and not because the one that serves has failed.
+    stand_by = [
+        other
+        for other in state.workers.values()
+        if other.role in {Role.SPARE, Role.SUCCESSOR} and other.release == state.release
+    ]
     delay = max(0.0, state.restarts.retry_at - turn.now)
     if not stand_by:
         state.active = start_worker(turn, Role.ACTIVE, delay).generation
@@ -210,18 +230,15 @@ def _succeed(turn: Turn, stand_by: list[Worker]) -> None:
     # One that is ready is best; one that is on its way is further than one that has yet to start.
     best = max(stand_by, key=lambda other: (other.phase is WorkerPhase.READY, -other.generation))
     if best.phase is WorkerPhase.STARTING:
-        turn.commands.append(StartWorker(best.generation, delay))  # it may have been put off for longer
+        turn.commands.append(
+            StartWorker(best.generation, delay, best.release)
+        )  # it may have been put off for longer
     promote(turn, best)
 
 
-def _keep_incumbent(turn: Turn, cause: dict[str, Any]) -> None:
+def _keep_incumbent(turn: Turn, successor: Worker, cause: dict[str, Any]) -> None:
     # What the incumbent goes on with is no reason to try again at once: the next call that is given up will be.
     tombs = turn.state.tombstones
     turn.state.tombstones = {number: tomb._replace(is_given_up=False) for number, tomb in tombs.items()}
-    _end_rollout(turn, f"the successor was lost: {last_words(cause)}")
-
-
-def _end_rollout(turn: Turn, problem: str) -> None:
-    if turn.state.rollout is not Rollout.STABLE:
-        turn.state.rollout = Rollout.STABLE
-        turn.commands.append(RolloutEnded(problem))
+    text = str(cause["message"]) if _was_refused(cause) else f"the successor was lost: {how_it_ended(cause)}"
+    end_rollout(turn, text, successor.release)

@@ -12,8 +12,10 @@ from holdfast.kernel.inputs import FromWorker, GarbledAnswer
 from holdfast.kernel.probes import probe_answered
 from holdfast.kernel.state import Callback, Errand, ErrandKind, Pending, Role, Worker, WorkerPhase
 from holdfast.kernel.turn import Turn, due_time
-from holdfast.kernel.workers import handshake_answered, list_tools, tools_listed
+from holdfast.kernel.workers import fact_restored, handshake_answered, list_tools, tools_listed
+from holdfast.present.profile import META_SUBSCRIPTION
 from holdfast.vocabulary.ids import is_request_id
+from holdfast.vocabulary.meta import META_REQUEST
 from holdfast.wire.codec import encode
 from holdfast.wire.envelope import (
     INTERNAL_ERROR,
@@ -23,15 +25,17 @@ from holdfast.wire.envelope import (
     Response,
     error_message,
     notification_message,
+    request_message,
     result_message,
 )
 from holdfast.wire.splice import replace_id
 
-__all__ = ["client_answered", "worker_garbled", "worker_said"]
+__all__ = ["client_answered", "leave_unanswered", "worker_garbled", "worker_said"]
 
+_TAGS = (META_SUBSCRIPTION, META_REQUEST)  # of what a worker says about one request
 _DIGITS = 20  # no id of the host's own is longer
+_CLIENT_LEFT = "the client has closed its end"
 _LARGEST = 1e300  # beyond it numbers cannot be counted on any more
-_SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 
 
 def worker_said(turn: Turn, said: FromWorker) -> None:
@@ -96,8 +100,7 @@ def _errand_answered(
         if worker.ping == number:
             turn.put_worker(worker._replace(ping=0))
     elif errand.kind is ErrandKind.RESTORE:
-        if response.error is not None:
-            turn.count("facts_refused")
+        fact_restored(turn, worker, response)
     else:
         probe_answered(turn, number, errand, response)
 
@@ -112,14 +115,22 @@ def _request(turn: Turn, worker: Worker, request: Request, frame: bytes) -> None
     elif not _is_heard(worker):
         text = f"{request.method[:80]} is not possible before this worker serves a client"
         turn.pass_to_worker(worker, encode(error_message(request.id, METHOD_NOT_FOUND, text)))
+    elif state.leaving_at:
+        turn.pass_to_worker(worker, encode(error_message(request.id, INTERNAL_ERROR, _CLIENT_LEFT)))
     elif len(state.callbacks) >= state.policy.callbacks_max:
         text = f"the client has not answered {len(state.callbacks)} earlier requests"
         turn.pass_to_worker(worker, encode(error_message(request.id, -32001, text)))
     else:
         number = state.next_callback
         state.next_callback += 1
-        state.callbacks[number] = Callback(worker.generation, request.id)
-        turn.pass_to_client(replace_id(frame, number))
+        entry, params = _said_about(turn, worker, request.params)
+        if entry is None:
+            state.callbacks[number] = Callback(worker.generation, request.id)
+            turn.pass_to_client(replace_id(frame, number))
+            return
+        state.callbacks[number] = Callback(worker.generation, request.id, entry.id, turn.now)
+        _give_time(turn, entry, state.policy.answer_timeout)
+        turn.pass_to_client(encode(request_message(number, request.method, params)), about=entry.id)
 
 
 def _is_heard(worker: Worker) -> bool:
@@ -137,7 +148,44 @@ def client_answered(turn: Turn, response: Response, frame: bytes) -> None:
     if callback is None or worker is None:
         turn.count("late")
         return
+    _take_time_back(turn, callback)
     turn.pass_to_worker(worker, replace_id(frame, callback.id))
+
+
+def leave_unanswered(turn: Turn) -> None:
+    """The client has closed its end: whoever waits for an answer of it is told that none will come."""
+    for callback in turn.state.callbacks.values():
+        worker = turn.state.workers.get(callback.generation)
+        if worker is not None:
+            _take_time_back(turn, callback)
+            turn.pass_to_worker(worker, encode(error_message(callback.id, INTERNAL_ERROR, _CLIENT_LEFT)))
+    turn.state.callbacks.clear()
+
+
+def _said_about(turn: Turn, worker: Worker, params: dict[str, Any]) -> tuple[Pending | None, dict[str, Any]]:
+    """The request that a worker's message is about, if it says so, and the message with the client's id of it."""
+    meta = params.get("_meta")
+    if isinstance(meta, dict):
+        for key in _TAGS:
+            entry = _attempt_of(turn, worker, _number(meta.get(key)))
+            if entry is not None:
+                return entry, {**params, "_meta": {**meta, key: entry.id}}
+    return None, params
+
+
+def _give_time(turn: Turn, entry: Pending, seconds: float) -> None:
+    """A tool of our own that waits for its client has that much more time, as it has in its worker."""
+    if entry.due and entry.rule is not None and entry.rule.is_ours and not entry.is_overdue:
+        turn.put(entry._replace(due=entry.due + seconds))
+
+
+def _take_time_back(turn: Turn, callback: Callback) -> None:
+    """The client was asked for a while: what it did not take of its time is not the tool's."""
+    entry = turn.state.pending.get(callback.about) if callback.about is not None else None
+    if entry is None or entry.generation != callback.generation:
+        return
+    allowed = turn.state.policy.answer_timeout
+    _give_time(turn, entry, min(0.0, turn.now - callback.asked_at - allowed))
 
 
 # --- what a worker tells the client ------------------------------------------------------------------------------
@@ -156,7 +204,11 @@ def _notification(turn: Turn, worker: Worker, note: Notification, frame: bytes) 
         listed = worker.phase in {WorkerPhase.LISTING, WorkerPhase.READY}
         if note.method == "notifications/tools/list_changed" and listed:
             list_tools(turn, worker)
-        turn.pass_to_client(_with_subscription(turn, worker, note, frame))
+        entry, params = _said_about(turn, worker, note.params)
+        if entry is None:
+            turn.pass_to_client(frame)
+        elif entry.call.stop is None:
+            turn.pass_to_client(encode(notification_message(note.method, params)), about=entry.id)
 
 
 def _progress(turn: Turn, worker: Worker, note: Notification, frame: bytes) -> None:
@@ -203,16 +255,10 @@ def _with_request_id(entry: Pending, note: Notification, frame: bytes) -> bytes:
     return encode(notification_message(note.method, {**note.params, "id": entry.id}))
 
 
-def _with_subscription(turn: Turn, worker: Worker, note: Notification, frame: bytes) -> bytes:
-    meta = note.params.get("_meta")
-    attempt = meta.get(_SUBSCRIPTION) if isinstance(meta, dict) else None
-    if isinstance(attempt, str) and attempt.isascii() and attempt.isdigit() and len(attempt) < _DIGITS:
-        attempt = int(attempt)
-    entry = _attempt_of(turn, worker, attempt)
-    if entry is None or not isinstance(meta, dict):
-        return frame
-    params = {**note.params, "_meta": {**meta, _SUBSCRIPTION: entry.id}}
-    return encode(notification_message(note.method, params))
+def _number(value: object) -> object:
+    """An attempt may come back as a text, by a worker whose subscriptions have names."""
+    is_text = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < _DIGITS
+    return int(value) if is_text else value  # type: ignore[call-overload]
 
 
 def _withdraw(turn: Turn, worker: Worker, note: Notification) -> None:
@@ -222,6 +268,7 @@ def _withdraw(turn: Turn, worker: Worker, note: Notification) -> None:
         same = callback.id == wanted and type(callback.id) is type(wanted)
         if same and callback.generation == worker.generation:
             del turn.state.callbacks[number]
+            _take_time_back(turn, callback)
             params = {**note.params, "requestId": number}
             turn.tell_client(notification_message("notifications/cancelled", params))
             return

@@ -12,20 +12,20 @@ from typing import Any
 from holdfast.kernel.policy import Policy
 from holdfast.kernel.rules import declared_limit
 from holdfast.kernel.state import Pending, State, WorkerPhase
-from holdfast.present.bounds import clean_line
 from holdfast.present.dialects import Dialect
+from holdfast.present.error_numbers import host_error_number
+from holdfast.present.last_words import last_words
 from holdfast.present.render import Presentation, RenderMode, failure_text
 from holdfast.vocabulary.effects import ReplayWord
 from holdfast.vocabulary.execution import Knowledge
 from holdfast.vocabulary.faults import Fault, fault
 from holdfast.vocabulary.meta import META_ERROR
-from holdfast.wire.envelope import INTERNAL_ERROR, error_message, result_message
+from holdfast.wire.envelope import error_message, result_message
 
 __all__ = [
     "fault_answer",
-    "host_error_number",
+    "how_it_ended",
     "is_retry_safe",
-    "last_words",
     "loss_details",
     "retry_after_ms",
     "stop_answer",
@@ -33,24 +33,7 @@ __all__ = [
 ]
 
 _EARLY = 1e-6  # seconds by which sums of times may differ from what was meant
-_LONGEST_LINE = 300  # characters of stderr in a message
-_LONGEST_TAIL = 2000  # and in its details
-_NUMBERS = {
-    "QUEUE_OVERLOADED": 1,
-    "WORKER_LOST": 10,
-    "AMBIGUOUS_OUTCOME": 11,
-    "REPLAY_EXHAUSTED": 12,
-    "ROLLOUT_DISRUPTED": 13,
-    "NOT_READY": 14,
-}
-
-
-def host_error_number(code: str, *, modern: bool) -> int:
-    """The JSON-RPC error number of a code; since 2026-07-28 the old range belongs to the protocol itself."""
-    number = _NUMBERS.get(code)
-    if number is None:
-        return INTERNAL_ERROR
-    return 1000 + number if modern else -32000 - number
+_LONGEST_TAIL = 2000  # characters of stderr in the details of an error
 
 
 def is_retry_safe(entry: Pending) -> bool:
@@ -68,12 +51,11 @@ def retry_after_ms(state: State, now: float) -> int:
     return max(0, round((state.restarts.retry_at - now) * 1000))
 
 
-def last_words(cause: Mapping[str, Any]) -> str:
-    """How a worker ended, with the last line that it wrote to stderr: most often the reason."""
+def how_it_ended(cause: Mapping[str, Any]) -> str:
+    """How a worker ended, with what it wrote to stderr at last: most often the reason."""
     text = str(cause.get("message") or "the worker ended")
-    last = next((line for line in reversed(_stderr(cause).splitlines()) if line.strip()), "")
-    line = clean_line(last.strip())[:_LONGEST_LINE]
-    return text if line in text else f"{text}: {line}"
+    words = last_words(_stderr(cause))
+    return text if words in text else f"{text}: {words}"
 
 
 def loss_details(cause: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,22 +1,26 @@
 """A planned replacement: a successor is prepared beside the incumbent, takes over, and the incumbent finishes.
 
-New requests go to the successor as soon as it is ready. The incumbent keeps what it has: calls that may be
-repeated have a short time and are then moved, calls that may not are waited for up to their own deadlines. If the
-successor fails before it serves, the incumbent stays and nobody notices.
+The successor is a fresh worker of the same release, or the first one of another. New requests go to it as soon as
+it serves. The incumbent keeps what it has: calls that may be repeated have a short time and are then moved, calls
+that may not are waited for up to their own deadlines. If the successor fails before it serves, the incumbent stays
+and nobody notices.
 """
 
 from collections.abc import Iterator
 
+from holdfast.kernel.agreement import is_agreed
 from holdfast.kernel.answers import bury
 from holdfast.kernel.commands import RolloutEnded, StartWorker
+from holdfast.kernel.inputs import RolloutAsked
+from holdfast.kernel.releases import begin_probation, end_rollout, is_fallback
 from holdfast.kernel.rules import STREAM_METHODS
 from holdfast.kernel.state import Pending, Restarts, Role, Worker, WorkerPhase
 from holdfast.kernel.turn import Turn
-from holdfast.kernel.workers import promote, start_worker, stop_worker
+from holdfast.kernel.workers import is_wanted_listed, promote, start_worker, stop_worker
 from holdfast.vocabulary.effects import ReplayWord
 from holdfast.vocabulary.execution import Knowledge, Rollout
 
-__all__ = ["advance_rollover", "ask_restart", "release_retired", "replace_stuck"]
+__all__ = ["advance_rollover", "ask_restart", "ask_rollout", "release_retired", "replace_stuck"]
 
 
 def ask_restart(turn: Turn) -> None:
@@ -33,9 +37,27 @@ def ask_restart(turn: Turn) -> None:
         state.rollout = Rollout.PENDING
         state.restarts = Restarts(state.restarts.total)
         if active is not None:
-            turn.commands.append(StartWorker(active.generation, 0.0))
+            turn.commands.append(StartWorker(active.generation, 0.0, active.release))
     else:
         _prepare_successor(turn)
+
+
+def ask_rollout(turn: Turn, asked: RolloutAsked) -> None:
+    """Begin to bring another release into service, unless something speaks against it."""
+    state = turn.state
+    problem = ""
+    if state.leaving_at or state.is_over:
+        problem = "the host is about to end"
+    elif state.rollout is not Rollout.STABLE:
+        problem = "another replacement of the worker is under way"
+    elif state.pins:
+        names = ", ".join(sorted(state.pins))
+        problem = f"the session has state in its worker that no other can take up, by {names}"
+    if problem:
+        turn.commands.append(RolloutEnded(problem))
+        return
+    state.rollout = Rollout.PENDING
+    start_worker(turn, Role.SUCCESSOR, release=asked.release)
 
 
 def replace_stuck(turn: Turn) -> None:
@@ -46,7 +68,7 @@ def replace_stuck(turn: Turn) -> None:
     state, worker = turn.state, turn.active
     if state.rollout is not Rollout.STABLE or state.leaving_at or worker is None or worker.ping:
         return  # a worker that is being asked for a sign of life may turn out to be hung altogether
-    if worker.phase is not WorkerPhase.READY:
+    if worker.phase is not WorkerPhase.READY or worker.generation in state.pins.values():
         return
     stuck = sum(tomb.is_given_up and tomb.generation == worker.generation for tomb in state.tombstones.values())
     if stuck > state.policy.given_up_max or (stuck and not _is_busy(turn, worker)):
@@ -68,28 +90,26 @@ def advance_rollover(turn: Turn) -> None:
     if state.rollout is Rollout.STABLE:
         return
     successor = next((worker for worker in state.workers.values() if worker.role is Role.SUCCESSOR), None)
-    if successor is not None and _is_prepared(successor):
-        _change(turn, turn.active, successor)
-    elif successor is None and turn.active is not None and _is_prepared(turn.active):
-        _end(turn)
+    if successor is not None and _is_prepared(turn, successor) and is_agreed(turn, successor):
+        _change(turn, turn.active, turn.state.workers[successor.generation])
+    elif successor is None and turn.active is not None and _is_prepared(turn, turn.active):
+        end_rollout(turn)
 
 
-def _end(turn: Turn) -> None:
-    turn.state.rollout = Rollout.STABLE
-    turn.commands.append(RolloutEnded(""))
-
-
-def _is_prepared(worker: Worker) -> bool:
+def _is_prepared(turn: Turn, worker: Worker) -> bool:
     """Whether a worker is as far as the session allows: before it is live there are no tools to list."""
-    return worker.phase in {WorkerPhase.READY, WorkerPhase.OPEN}
+    return worker.phase is WorkerPhase.READY or (worker.phase is WorkerPhase.OPEN and not is_wanted_listed(turn))
 
 
 def _change(turn: Turn, incumbent: Worker | None, successor: Worker) -> None:
     if incumbent is not None:
         _retire(turn, incumbent)
+    if incumbent is not None:  # what it had is not there any more
+        turn.state.pins = {tool: at for tool, at in turn.state.pins.items() if at != incumbent.generation}
+    begin_probation(turn, incumbent, successor)
     promote(turn, successor)
     turn.state.restarts = Restarts(turn.state.restarts.total + 1)
-    _end(turn)
+    end_rollout(turn)
     release_retired(turn)
 
 
@@ -107,7 +127,7 @@ def _retire(turn: Turn, incumbent: Worker) -> None:
 
 def _can_shake_hands_again(entry: Pending) -> bool:
     """The session needs a handshake with the worker that serves it, and perhaps the other one hangs in it."""
-    left = entry.rule is not None and entry.replays < entry.rule.replays
+    left = entry.rule is not None and entry.charged < entry.rule.replays
     return entry.method == "initialize" and entry.call.stop is None and left
 
 
@@ -124,7 +144,9 @@ def release_retired(turn: Turn) -> None:
     retired = [
         worker
         for worker in turn.state.workers.values()
-        if worker.role is Role.RETIRED and worker.phase is not WorkerPhase.STOPPING
+        if worker.role is Role.RETIRED
+        and worker.phase is not WorkerPhase.STOPPING
+        and not is_fallback(turn, worker)
     ]
     surplus = len(retired) - turn.state.policy.retired_max
     for number, worker in enumerate(retired):

@@ -4,13 +4,15 @@ A person's word about a tool counts before the tool's own. Methods that only rea
 nobody knows is dispatched at most once.
 """
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from holdfast.kernel.catalog import Catalog, ToolFacts, pointer_value
 from holdfast.kernel.policy import Policy, ToolPolicy
 from holdfast.present.dialects import Dialect
-from holdfast.vocabulary.effects import Effect, EffectKind, at_most_once, replay_safe
+from holdfast.present.secrets import Secrets
+from holdfast.vocabulary.effects import Effect, EffectKind, SessionState, at_most_once, replay_safe
 
 __all__ = ["FACT_METHODS", "STREAM_METHODS", "Rule", "declared_limit", "rule_for"]
 
@@ -47,6 +49,7 @@ class Rule(NamedTuple):
     key: str | None = None  # of a deduplicated call
     is_ours: bool = False  # the worker ends the call by itself; the host only watches the worker
     dialect: Dialect = Dialect.STATUS
+    is_stateful: bool = False  # a success leaves something behind in the worker
     has_envelope: bool = False  # what the tool returns stands in the envelope of its dialect
 
 
@@ -57,7 +60,7 @@ def rule_for(method: str, params: Mapping[str, Any], catalog: Catalog, policy: P
     name = str(params.get("name"))
     facts = catalog.tools.get(name, ToolFacts())
     said = policy.tools.get(name, ToolPolicy())
-    effect, key = _effect_and_key(said.effect or facts.effect, params)
+    effect, key = _effect_and_key(said.effect or facts.effect, params, facts)
     return Rule(
         effect=effect,
         replays=policy.replays if said.replays is None else said.replays,
@@ -66,6 +69,7 @@ def rule_for(method: str, params: Mapping[str, Any], catalog: Catalog, policy: P
         key=key,
         is_ours=facts.is_ours and said.deadline is None,
         dialect=facts.dialect,
+        is_stateful=facts.state is not SessionState.STATELESS,
         has_envelope=facts.is_ours,
     )
 
@@ -85,12 +89,18 @@ def _method_rule(method: str, policy: Policy) -> Rule:
     return Rule(effect, policy.replays, policy.deadline, policy.deadline_total)
 
 
-def _effect_and_key(effect: Effect, params: Mapping[str, Any]) -> tuple[Effect, str | None]:
+def _effect_and_key(effect: Effect, params: Mapping[str, Any], facts: ToolFacts) -> tuple[Effect, str | None]:
     if effect.kind is not EffectKind.DEDUPLICATED:
         return effect, None
-    key = pointer_value(params, effect.key or "")
-    # A call without its key promises nothing.
-    return (effect, key) if key is not None else (at_most_once(), None)
+    pointer = effect.key or ""
+    key = pointer_value(params, pointer)
+    if key is None:
+        return at_most_once(), None  # a call without its key promises nothing
+    place = pointer.removeprefix("/params").removeprefix("/arguments")
+    if Secrets(facts.secrets, None).covers(place):
+        # It is written down with the outcome, which a secret must not be.
+        key = f"secret {hashlib.sha256(key.encode()).hexdigest()}"
+    return effect, key
 
 
 def _deadline(facts: ToolFacts, said: ToolPolicy, policy: Policy) -> float:

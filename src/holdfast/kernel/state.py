@@ -7,6 +7,7 @@ it was sent, byte for byte.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from holdfast.kernel.catalog import NO_CATALOG, Catalog
@@ -23,11 +24,13 @@ __all__ = [
     "Hold",
     "Lookup",
     "Pending",
+    "Probation",
     "Restarts",
     "Role",
     "Session",
     "State",
     "Tombstone",
+    "Verdict",
     "Worker",
     "WorkerPhase",
 ]
@@ -42,6 +45,7 @@ class Session(NamedTuple):
     revision: str = ""
     has_tools: bool = True
     capabilities: str = ""  # the digest of what the server can do
+    abilities: tuple[str, ...] = ()  # and the names of it
     self_description: Mapping[str, Any] | None = None  # `_meta` of a request of the era without a handshake
 
 
@@ -80,6 +84,7 @@ class Pending(NamedTuple):
     generation: int = 0  # of the worker that was asked last
     attempt: int = 0  # the id of the request on that worker's pipe
     replays: int = 0
+    moves: int = 0  # those of them that a planned replacement was the reason for, and not the call
     due: float = 0.0  # when to look at it again; 0 is never
     is_overdue: bool = False
     progress: float = 0.0  # the highest number that the client was told
@@ -88,6 +93,11 @@ class Pending(NamedTuple):
     hold: Hold | None = None
     freed: bool = False  # its probe has said that it may be sent again
     lookup: Lookup = Lookup.NOT_ASKED
+
+    @property
+    def charged(self) -> int:
+        """How many of its repetitions count against it."""
+        return self.replays - self.moves
 
     @property
     def is_in_flight(self) -> bool:
@@ -115,12 +125,21 @@ class WorkerPhase(Enum):
     STOPPING = "stopping"
 
 
+class Verdict(Enum):
+    """Whether a successor may take over although its tools are not those that the client knows."""
+
+    NOT_ASKED = "not_asked"
+    ASKED = "asked"
+    FINE = "fine"
+
+
 class Worker(NamedTuple):
     """One process behind the host."""
 
     generation: int
     role: Role
     phase: WorkerPhase = WorkerPhase.STARTING
+    release: int = 1  # which program it runs
     due: float = 0.0  # when its phase has lasted too long
     ready_at: float = 0.0
     heard_at: float = 0.0
@@ -129,6 +148,11 @@ class Worker(NamedTuple):
     page_bytes: int = 0
     cursors: frozenset[str] = frozenset()
     catalog: Catalog = NO_CATALOG
+    server: Mapping[str, Any] = MappingProxyType({})  # its name and version, as it says
+    is_told: bool = False  # of the session, and of all facts about it
+    to_tell: tuple[bytes, ...] = ()  # facts that wait until it has answered the one before
+    verdict: Verdict = Verdict.NOT_ASKED
+    announced_until: float = 0.0  # its tools were announced; how long the client has to ask for them
     ping: int = 0  # the question whether it is alive that is under way
     fault: Mapping[str, Any] | None = None  # why the host itself ends it
 
@@ -165,6 +189,8 @@ class Callback(NamedTuple):
 
     generation: int
     id: RequestId  # as the worker knows it
+    about: RequestId | None = None  # the client's request that it is asked for, where the worker says so
+    asked_at: float = 0.0
 
 
 class Restarts(NamedTuple):
@@ -175,6 +201,15 @@ class Restarts(NamedTuple):
     recent: tuple[float, ...] = ()
     is_degraded: bool = False
     retry_at: float = 0.0
+
+
+class Probation(NamedTuple):
+    """A release that has just taken over, and what to go back to if it does not hold."""
+
+    until: float
+    previous: int  # the release before it
+    fallback: int  # the generation of the worker that made way, kept meanwhile
+    losses: int = 0
 
 
 @dataclass(slots=True)
@@ -195,6 +230,13 @@ class State:
     catalog: Catalog | None = None  # what clients know, as far as they ever asked
     restarts: Restarts = Restarts()
     rollout: Rollout = Rollout.STABLE
+    release: int = 1  # the program that serves
+    probation: Probation | None = None
+    pins: dict[str, int] = field(
+        default_factory=dict
+    )  # tools with state that cannot be built again: in which worker
+    last_rollout: Mapping[str, Any] | None = None
+    is_fenced: bool = False  # what the client wants done waits
     leaving_at: float = 0.0  # the client is gone: when its last calls have had their time
     is_over: bool = False
     last_fault: Mapping[str, Any] | None = None
@@ -223,6 +265,11 @@ class State:
             catalog=self.catalog,
             restarts=self.restarts,
             rollout=self.rollout,
+            release=self.release,
+            probation=self.probation,
+            pins=dict(self.pins),
+            last_rollout=self.last_rollout,
+            is_fenced=self.is_fenced,
             leaving_at=self.leaving_at,
             is_over=self.is_over,
             last_fault=self.last_fault,

@@ -74,6 +74,15 @@ class Turn:
         """Send a message of the host's own to the client."""
         self.commands.append(ToClient(encode(message), answers))
 
+    def end_request(self, entry: Pending, answer: bytes) -> None:
+        """Send the one terminal answer to a request."""
+        told = ToClient(answer, entry.id, method=entry.method, tool=entry.tool, is_modern=entry.is_modern)
+        self.commands.append(told)
+
+    def tell_listener(self, message: Any, about: RequestId) -> None:
+        """Send a message of the host's own to whoever sent the request that it is about."""
+        self.commands.append(ToClient(encode(message), about=about))
+
     def tell_progress(self, message: Any, about: RequestId) -> None:
         """Send a sign of life of the host's own to whoever sent the request."""
         self.commands.append(ToClient(encode(message), is_droppable=True, about=about))

@@ -10,21 +10,29 @@ from typing import Any
 
 from holdfast.kernel.catalog import NO_CATALOG, read_catalog
 from holdfast.kernel.commands import StartWorker, StopWorker
+from holdfast.kernel.rules import STREAM_METHODS
 from holdfast.kernel.state import Errand, ErrandKind, Role, Worker, WorkerPhase
 from holdfast.kernel.turn import Turn
+from holdfast.present.profile import META_SERVER_INFO, META_SUBSCRIPTION
 from holdfast.vocabulary.events import WorkerReady
 from holdfast.vocabulary.execution import SessionPhase
 from holdfast.wire.codec import encode
 from holdfast.wire.envelope import Response, notification_message
 
 __all__ = [
+    "abilities_of",
+    "announce_tools",
     "check_worker",
     "digest_of_capabilities",
+    "fact_restored",
     "handshake_answered",
     "introduce",
+    "is_candidate",
+    "is_wanted_listed",
     "list_tools",
     "prepare_workers",
     "promote",
+    "server_told",
     "start_worker",
     "stop_worker",
     "tell_fact",
@@ -32,16 +40,18 @@ __all__ = [
     "worker_opened",
 ]
 
+_TOOLS_CHANGED = "notifications/tools/list_changed"
 _UNDER_HANDSHAKE = frozenset({SessionPhase.AWAITING_INITIALIZED, SessionPhase.LIVE})
 
 
-def start_worker(turn: Turn, role: Role, delay: float = 0.0) -> Worker:
-    """Order a new process."""
+def start_worker(turn: Turn, role: Role, delay: float = 0.0, release: int = 0) -> Worker:
+    """Order a new process, of the release that serves unless told otherwise."""
     state = turn.state
     generation = state.next_generation
     state.next_generation += 1
-    turn.commands.append(StartWorker(generation, delay))
-    return turn.put_worker(Worker(generation, role))
+    worker = Worker(generation, role, release=release or state.release)
+    turn.commands.append(StartWorker(generation, delay, worker.release))
+    return turn.put_worker(worker)
 
 
 def stop_worker(turn: Turn, worker: Worker, fault: Mapping[str, Any] | None, *, politely: bool = False) -> None:
@@ -76,13 +86,40 @@ def handshake_answered(turn: Turn, worker: Worker, response: Response) -> None:
         text = f"the worker does not take up the session ({session.revision}): {told}"
         stop_worker(turn, worker, {"class": "protocol", "code": "HANDSHAKE_CHANGED", "message": text})
         return
-    turn.put_worker(worker._replace(phase=WorkerPhase.OPEN))
+    worker = turn.put_worker(worker._replace(phase=WorkerPhase.OPEN, server=server_told(result)))
+    missing = set(session.abilities) - set(abilities_of(result))
+    if missing and is_candidate(turn, worker):
+        text = f"the new release does not offer {', '.join(sorted(missing))} any more"
+        stop_worker(turn, worker, {"class": "rollout", "code": "CAPABILITIES_DROPPED", "message": text})
+        return
     if digest_of_capabilities(result) != session.capabilities:
         _note_other_capabilities(turn, worker)
     if session.initialized is not None:
         turn.pass_to_worker(worker, session.initialized)
-    for frame in turn.state.facts.values():
-        tell_fact(turn, worker, frame)
+    _tell_facts(turn, worker)
+
+
+def _tell_facts(turn: Turn, worker: Worker) -> None:
+    turn.put_worker(worker._replace(is_told=True, to_tell=tuple(turn.state.facts.values())))
+    _tell_next(turn, worker.generation)
+
+
+def is_candidate(turn: Turn, worker: Worker) -> bool:
+    """Whether a worker is to bring another release into service."""
+    return worker.role is Role.SUCCESSOR and worker.release != turn.state.release
+
+
+def server_told(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The name and the version that a server gives itself in an answer, in either era."""
+    meta = result.get("_meta")
+    told = result.get("serverInfo", meta.get(META_SERVER_INFO) if isinstance(meta, dict) else None)
+    return {key: told[key] for key in ("name", "version") if key in told} if isinstance(told, dict) else {}
+
+
+def abilities_of(result: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of what a server can do."""
+    told = result.get("capabilities")
+    return tuple(sorted(told)) if isinstance(told, dict) else ()
 
 
 def digest_of_capabilities(result: Mapping[str, Any]) -> str:
@@ -105,12 +142,48 @@ def _note_other_capabilities(turn: Turn, worker: Worker) -> None:
 
 
 def tell_fact(turn: Turn, worker: Worker, frame: bytes) -> None:
-    """Tell a worker what the client once told another one."""
-    errands = turn.state.errands
-    open_ones = [number for number, errand in errands.items() if _is(errand, ErrandKind.RESTORE, worker)]
-    for number in open_ones[: max(0, len(open_ones) + 1 - turn.state.policy.facts_max)]:
-        del errands[number]  # a worker that does not answer must not let them grow
-    turn.send_errand(worker, ErrandKind.RESTORE, frame, within=turn.state.policy.list_timeout)
+    """Tell a worker what the client once told another one, behind all that it is being told already."""
+    waiting = (*worker.to_tell, frame)[
+        -2 * turn.state.policy.facts_max :
+    ]  # one that does not answer lets none grow
+    turn.put_worker(worker._replace(to_tell=waiting))
+    _tell_next(turn, worker.generation)
+
+
+def _tell_next(turn: Turn, generation: int) -> None:
+    """One fact at a time, in their order: a worker may run several calls at once, and the last one counts."""
+    worker = turn.state.workers[generation]
+    is_busy = any(_is(errand, ErrandKind.RESTORE, worker) for errand in turn.state.errands.values())
+    if worker.to_tell and not is_busy and worker.phase is not WorkerPhase.STOPPING:
+        frame, *rest = worker.to_tell
+        worker = turn.put_worker(worker._replace(to_tell=tuple(rest)))
+        turn.send_errand(worker, ErrandKind.RESTORE, frame, within=turn.state.policy.start_timeout)
+
+
+def fact_restored(turn: Turn, worker: Worker, response: Response | None) -> None:
+    """A worker has answered what it was told of the session; None when it did not in time."""
+    result = response.result if response is not None else None
+    failed = isinstance(result, dict) and result.get("isError") is True
+    if response is None or response.error is not None or failed:
+        _fact_refused(turn, worker)
+    _tell_next(turn, worker.generation)
+
+
+def _fact_refused(turn: Turn, worker: Worker) -> None:
+    turn.count("facts_refused")
+    fault = {"class": "rollout", "code": "SESSION_NOT_RESTORED"}
+    if is_candidate(turn, worker):
+        text = "the new release does not take up what the session has in the worker"
+        stop_worker(turn, worker, {**fault, "message": text})
+    else:  # there is no other worker: the session goes on without it, and whoever looks is told
+        text = "the worker does not take up all that the session had in the one before it"
+        turn.state.last_fault = {**fault, "message": text, "generation": worker.generation}
+
+
+def _is_being_restored(turn: Turn, worker: Worker) -> bool:
+    return bool(turn.state.workers[worker.generation].to_tell) or any(
+        _is(errand, ErrandKind.RESTORE, worker) for errand in turn.state.errands.values()
+    )
 
 
 def _is(errand: Errand, kind: ErrandKind, worker: Worker) -> bool:
@@ -120,16 +193,23 @@ def _is(errand: Errand, kind: ErrandKind, worker: Worker) -> bool:
 def prepare_workers(turn: Turn) -> None:
     """Have the tools listed of every worker that is far enough, and see to a spare."""
     state = turn.state
-    if not _lists_tools(turn):
+    if not is_wanted_listed(turn):
         return
     for worker in list(state.workers.values()):
-        if worker.phase is WorkerPhase.OPEN and worker.role is not Role.RETIRED:
-            if state.session.has_tools:
-                list_tools(turn, turn.put_worker(worker._replace(phase=WorkerPhase.LISTING)))
-            else:
-                _become_ready(turn, worker)
+        is_far_enough = worker.phase is WorkerPhase.OPEN and worker.role is not Role.RETIRED
+        if is_far_enough and state.session.phase is SessionPhase.COLD and not worker.is_told:
+            _tell_facts(turn, worker)  # where there is no handshake, this is the first that it hears
+        if is_far_enough and not _is_being_restored(turn, worker):
+            _list_or_be_ready(turn, state.workers[worker.generation])
     if state.policy.spare and not state.leaving_at:
         _see_to_spare(turn)
+
+
+def _list_or_be_ready(turn: Turn, worker: Worker) -> None:
+    if turn.state.session.has_tools:
+        list_tools(turn, turn.put_worker(worker._replace(phase=WorkerPhase.LISTING)))
+    else:
+        _become_ready(turn, worker)
 
 
 def _see_to_spare(turn: Turn) -> None:
@@ -141,7 +221,7 @@ def _see_to_spare(turn: Turn) -> None:
         start_worker(turn, Role.SPARE, max(0.0, turn.state.restarts.retry_at - turn.now))
 
 
-def _lists_tools(turn: Turn) -> bool:
+def is_wanted_listed(turn: Turn) -> bool:
     """Whether the session has come far enough for a worker to list its tools."""
     state = turn.state
     session = state.session
@@ -185,10 +265,17 @@ def tools_listed(turn: Turn, worker: Worker, response: Response | None, size: in
             list_tools(turn, turn.put_worker(worker), cursor)
             return
     listed = response is not None and response.error is None
+    if is_candidate(turn, worker) and not listed:
+        why = response.error["message"] if response is not None and response.error else "it did not answer in time"
+        text = f"the new release cannot list its tools: {why}"
+        stop_worker(turn, worker, {"class": "rollout", "code": "TOOLS_NOT_LISTED", "message": text})
+        return
+    server = worker.server or server_told(result)
     known = worker.catalog if worker.catalog.tools else turn.state.catalog or NO_CATALOG
     # What its predecessor said is a better guess than nothing: it runs the same program.
     catalog = read_catalog(pages, turn.state.policy) if listed or pages else known
-    worker = turn.put_worker(worker._replace(catalog=catalog, pages=(), page_bytes=0, cursors=frozenset()))
+    kept = worker._replace(catalog=catalog, server=server, pages=(), page_bytes=0, cursors=frozenset())
+    worker = turn.put_worker(kept)
     if worker.phase is WorkerPhase.LISTING:
         _become_ready(turn, worker)
     elif worker.role is Role.ACTIVE and worker.phase is WorkerPhase.READY:
@@ -216,8 +303,19 @@ def _serve(turn: Turn, worker: Worker) -> None:
     state = turn.state
     changed = state.catalog is not None and state.catalog.witness != worker.catalog.witness
     state.catalog = worker.catalog
-    if changed and state.session.phase is SessionPhase.LIVE:
-        turn.tell_client(notification_message("notifications/tools/list_changed"))
+    if changed and not worker.announced_until:
+        announce_tools(turn)
+
+
+def announce_tools(turn: Turn) -> None:
+    """Tell the client that there are other tools: every client with a handshake, others where they listen."""
+    if turn.state.session.phase is SessionPhase.LIVE:
+        turn.tell_client(notification_message(_TOOLS_CHANGED))
+    for entry in turn.state.pending.values():
+        wanted = entry.params.get("notifications") if entry.method in STREAM_METHODS else None
+        if isinstance(wanted, dict) and wanted.get("toolsListChanged") is True:
+            params = {"_meta": {META_SUBSCRIPTION: entry.id}}
+            turn.tell_listener(notification_message(_TOOLS_CHANGED, params), entry.id)
 
 
 def check_worker(turn: Turn, worker: Worker) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import pytest
 from pydantic import AfterValidator, BaseModel, Field, JsonValue
+from tests.rows import each_row
 from tests.unit.contract.shapes import Cat, Colour, Item, Money, Node, Point, Size, choices, moments, records
 from typing_extensions import TypedDict
 
@@ -114,7 +115,7 @@ class Row(TypedDict):
     a: int
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("annotation", "value", "payload"),
     [
         (int, 5, 5),
@@ -150,7 +151,7 @@ LOOP.append(LOOP)
 FILE_NAME = os.fsdecode(b"report-\xff")  # as os.listdir gives it
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("annotation", "value", "said"),
     [
         (int, "5", "Expected `int`"),

@@ -14,6 +14,7 @@ import pytest
 from annotated_types import Ge
 from pydantic import BaseModel, Field
 from pydantic.json_schema import SkipJsonSchema
+from tests.rows import each_row
 from tests.unit.contract.shapes import Colour, Item, Money
 
 from holdfast.contract.derive import derive_tool
@@ -233,7 +234,7 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("function", "declared", "said", "remedy"), REFUSED)
+@each_row(("function", "declared", "said", "remedy"), REFUSED)
 def test_a_tool_that_cannot_be_promised_is_refused_with_what_to_write(
     function: Callable[..., Any], declared: dict[str, Any], said: str, remedy: str
 ) -> None:
@@ -302,7 +303,7 @@ def test_errors_of_the_tools_own_are_kept_with_their_words() -> None:
 
 DERIVE_ALL = """
 from holdfast.contract.derive import derive_tool
-from holdfast.contract.model import Surface
+from holdfast.contract.surface import Surface
 from holdfast.contract.snapshot import write_snapshot
 from tests.unit.contract.shapes import PLAIN, moments
 import sys

@@ -15,6 +15,7 @@ import jsonschema_rs
 import pytest
 from annotated_types import Ge, Gt, Len, MultipleOf
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from tests.rows import each_row
 from tests.unit.contract.shapes import Colour, Item, Money, Node, Pet, Place, Point, Size, Sku, Titled
 
 from holdfast.contract.json_schema import Untypable, type_adapter, type_schema
@@ -85,7 +86,7 @@ TABLE: list[tuple[Any, dict[str, Any]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("annotation", "schema"), TABLE, ids=lambda value: str(value)[:40])
+@each_row(("annotation", "schema"), TABLE, ids=lambda value: str(value)[:40])
 def test_a_type_becomes_exactly_this_schema(annotation: Any, schema: dict[str, Any]) -> None:
     derived = type_schema(type_adapter(annotation), output=False)
     derived.get("propertyNames", {}).pop("type", None)  # keys are strings anyway; releases of pydantic differ
@@ -172,7 +173,7 @@ REFUSED: list[tuple[Any, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("annotation", "said", "remedy"), REFUSED, ids=lambda value: str(value)[:40])
+@each_row(("annotation", "said", "remedy"), REFUSED, ids=lambda value: str(value)[:40])
 def test_a_type_without_an_exact_form_is_refused(annotation: Any, said: str, remedy: str) -> None:
     with pytest.raises(Untypable, match=said) as caught:
         type_schema(type_adapter(annotation), output=False)

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
-from holdfast.contract.model import Deprecation, ErrorSpec, Surface, ToolContract, error_specs, semver
+from holdfast.contract.model import Deprecation, ErrorSpec, ToolContract, error_specs, semver
+from holdfast.contract.surface import Surface
 from holdfast.errors import CODES, ContractError
 from holdfast.vocabulary.effects import at_most_once, probe_required, replay_safe
 
@@ -64,7 +66,7 @@ def test_semver_does_not_change_a_version(parts: tuple[int, int, int]) -> None:
     assert semver(semver(text)) == text
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("changes", "said", "remedy"),
     [
         ({"name": ""}, "cannot name a tool", "name="),

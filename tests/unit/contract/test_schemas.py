@@ -37,7 +37,7 @@ RECORDS = st.fixed_dictionaries(
 
 
 @pytest.mark.parametrize("name", [function.__name__ for function in PLAIN])
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(data=st.data())
 def test_whatever_the_schema_accepts_the_types_accept(name: str, data: st.DataObject) -> None:
     arguments = data.draw(arguments_near(TOOLS[name].contract.input_schema))

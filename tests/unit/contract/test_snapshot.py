@@ -7,8 +7,9 @@ from tests.unit.contract.shapes import Money
 
 from holdfast.contract.canonical import fingerprint
 from holdfast.contract.derive import derive_tool
-from holdfast.contract.model import Deprecation, Surface
+from holdfast.contract.model import Deprecation
 from holdfast.contract.snapshot import snapshot, write_snapshot
+from holdfast.contract.surface import Surface
 from holdfast.present.normalize import aliases, integers, paths
 from holdfast.present.paths import PathStyle
 from holdfast.vocabulary.effects import SessionState, replay_safe

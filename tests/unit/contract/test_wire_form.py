@@ -6,7 +6,8 @@ import pytest
 from tests.unit.contract.shapes import Money
 
 from holdfast.contract.derive import derive_tool
-from holdfast.contract.model import Deprecation, Surface, ToolContract
+from holdfast.contract.model import Deprecation, ToolContract
+from holdfast.contract.surface import Surface
 from holdfast.contract.wire_form import tool_definition, tool_definitions
 from holdfast.present.dialects import Dialect
 from holdfast.vocabulary.effects import Effect, at_most_once, deduplicated, probe_required, replay_safe

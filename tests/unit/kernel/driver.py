@@ -62,11 +62,14 @@ def answer(request_id: RequestId | None, result: Any) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": request_id, "result": result}
 
 
-def tool(name: str, kind: str = "", timeout_ms: int | None = None, **recovery: str) -> dict[str, Any]:
+def tool(
+    name: str, kind: str = "", timeout_ms: int | None = None, state: str = "stateless", **recovery: str
+) -> dict[str, Any]:
     """The definition of a tool; with a timeout it is one of our own servers."""
     meta: dict[str, Any] = {}
     if kind:
-        meta["io.holdfast/effect"] = {"recovery": {"kind": kind, **recovery}, "state": {"kind": "stateless"}}
+        keeps = {"kind": state, "key": "/arguments/n"} if state == "journaled" else {"kind": state}
+        meta["io.holdfast/effect"] = {"recovery": {"kind": kind, **recovery}, "state": keeps}
     if timeout_ms is not None:
         meta |= {"io.holdfast/contract": {}, "io.holdfast/supervision": {"timeoutMs": timeout_ms}}
     return {"name": name, "inputSchema": {"type": "object", "properties": {"key": {}, "n": {}}}, "_meta": meta}
@@ -79,6 +82,8 @@ TOOLS = [
     tool("put", "deduplicated", key="/arguments/key"),
     tool("check", "replay_safe"),
     tool("ours", "replay_safe", timeout_ms=5000),
+    tool("log in", "replay_safe", state="journaled"),
+    tool("open", "replay_safe", state="generation_pinned"),
 ]
 
 

@@ -9,11 +9,13 @@ disturbs are asked for by `may_end` and `may_disturb`, since they multiply the h
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from tests.unit.kernel.driver import INITIALIZE, INITIALIZED, SERVER, TOOLS, World, call, request
+from tests.unit.kernel.driver import INITIALIZE, INITIALIZED, SERVER, TOOLS, World, call, request, tool
 
 from holdfast.kernel.commands import Command, ToClient
 from holdfast.kernel.inputs import (
+    CatalogJudged,
     ClientLeft,
+    Fenced,
     FromClient,
     FromWorker,
     GarbledAnswer,
@@ -21,6 +23,7 @@ from holdfast.kernel.inputs import (
     Input,
     OutcomeFound,
     RestartAsked,
+    RolloutAsked,
     ShutDown,
     Tick,
     WorkerDown,
@@ -29,7 +32,7 @@ from holdfast.kernel.inputs import (
 from holdfast.kernel.invariants import broken_invariants
 from holdfast.kernel.laws import LAWS, Moment
 from holdfast.kernel.machine import step
-from holdfast.kernel.state import ErrandKind, Lookup, Pending, State, WorkerPhase
+from holdfast.kernel.state import Errand, ErrandKind, Lookup, Pending, State, Verdict, WorkerPhase
 from holdfast.vocabulary.execution import SessionPhase
 from holdfast.vocabulary.faults import fault
 from holdfast.wire.codec import encode
@@ -38,7 +41,7 @@ from holdfast.wire.envelope import Notification, Request, Response
 __all__ = ["EFFECTS", "Node", "Result", "explore", "happenings", "start"]
 
 EFFECTS = ("read", "put", "pay", "write")
-_ANSWERS = {ErrandKind.INITIALIZE: SERVER, ErrandKind.LIST_TOOLS: {"tools": TOOLS}}
+_NEW_TOOLS = [*TOOLS, tool("new")]  # what every release but the first offers
 _POLICY: dict[str, Any] = {
     "replays": 1,
     "deadline": 10.0,
@@ -64,6 +67,7 @@ class Node(NamedTuple):
     may_restart: bool = False
     may_end: bool = False
     may_disturb: bool = False
+    may_roll_out: bool = False
 
 
 class Result(NamedTuple):
@@ -79,6 +83,7 @@ def start(
     may_restart: bool = False,
     may_end: bool = False,
     may_disturb: bool = False,
+    may_roll_out: bool = False,
     **policy: Any,
 ) -> Node:
     """A live session with a ready worker before the first request; a cold one if the handshake is among them."""
@@ -88,7 +93,7 @@ def start(
     none = tuple(False for _ in tools)
     answers = tuple(0 for _ in tools)
     return Node(
-        world.state, world.now, tools, none, answers, none, (), (), may_restart, may_end, may_disturb
+        world.state, world.now, tools, none, answers, none, (), (), may_restart, may_end, may_disturb, may_roll_out
     )  # fmt: skip
 
 
@@ -164,14 +169,33 @@ def _to_worker(node: Node) -> Iterator[tuple[str, float, Input]]:
             yield f"up {worker.role.value}", node.now, WorkerUp(worker.generation)
     if node.may_restart:
         yield "restart", node.now, RestartAsked()
+    if node.may_roll_out:
+        yield from _releases(node)
     for number, errand in node.state.errands.items():
         if errand.kind is ErrandKind.PROBE:
             for outcome in ("completed", "safe_to_retry", "unknown"):
                 found = {"structuredContent": {"outcome": outcome, "result": {"found": True}}}
                 yield f"probe {outcome}", node.now, _answered(errand.generation, number, found)
         else:
-            result = _ANSWERS.get(errand.kind, {})
+            result = _answer_to(node.state, errand)
             yield f"serve {errand.kind.value}", node.now, _answered(errand.generation, number, result)
+
+
+def _releases(node: Node) -> Iterator[tuple[str, float, Input]]:
+    yield "roll out", node.now, RolloutAsked(3 - node.state.release)
+    is_fenced = node.state.is_fenced
+    yield "let through" if is_fenced else "fence", node.now, Fenced(not is_fenced)
+    for worker in node.state.workers.values():
+        if worker.verdict is Verdict.ASKED:
+            yield "judge fine", node.now, CatalogJudged(worker.generation)
+            yield "judge bad", node.now, CatalogJudged(worker.generation, "it breaks callers")
+
+
+def _answer_to(state: State, errand: Errand) -> Any:
+    if errand.kind is ErrandKind.INITIALIZE:
+        return SERVER
+    release = state.workers[errand.generation].release
+    return {"tools": TOOLS if release == 1 else _NEW_TOOLS} if errand.kind is ErrandKind.LIST_TOOLS else {}
 
 
 def _message(number: int, name: str) -> dict[str, Any]:
@@ -249,6 +273,9 @@ def canonical(node: Node) -> object:
             one.generation - first,
             one.role,
             one.phase,
+            one.release,
+            one.verdict,
+            _since(one.announced_until, now),
             _since(one.due, now),
             bool(one.ping),
             _since(one.heard_at, now),
@@ -264,6 +291,10 @@ def canonical(node: Node) -> object:
         len(state.restarts.recent),
         state.restarts.is_degraded,
         state.rollout,
+        state.release,
+        state.is_fenced,
+        state.probation and (_since(state.probation.until, now), state.probation.losses),
+        state.probation and state.probation.fallback - first,
     )
     told = (node.sent, node.answers, node.silent, state.is_over, _since(state.leaving_at, now))
     return pending, workers, errands, spent, session, restarts, _since(state.wake_at, now), told
@@ -301,7 +332,17 @@ def _prove(node: Node, given: Input, before: Node) -> None:
         assert answers == (sent and not silent), (end.path, end.answers)
 
 
-_HELPFUL = ("initialized", "end", "up", "serve", "answer", "clear", "probe safe_to_retry")
+_HELPFUL = (
+    "initialized",
+    "end",
+    "up",
+    "serve",
+    "answer",
+    "clear",
+    "probe safe_to_retry",
+    "judge fine",
+    "let through",
+)
 
 
 def _driven_to_the_end(node: Node) -> Node:

@@ -29,6 +29,13 @@ def test_one_request_survives_replacements_and_spares(tool: str) -> None:
     assert explore(start((tool,), may_restart=True, spare=True), depth=5).nodes > 300
 
 
+@pytest.mark.parametrize(("tool", "depth"), [("read", 5), ("put", 5), ("write", 6), ("pay", 5)])
+def test_one_request_survives_another_release_and_the_way_back(tool: str, depth: int) -> None:
+    seen = explore(start((tool,), may_roll_out=True, probation_losses=1, rollout_grace=1.0), depth=depth)
+
+    assert seen.nodes > 300
+
+
 @pytest.mark.parametrize("tool", ["read", "write"])
 def test_a_handshake_and_a_call_survive_everything_that_can_happen(tool: str) -> None:
     assert explore(start(("initialize", tool)), depth=6).nodes > 300
@@ -45,9 +52,10 @@ def test_one_request_survives_peers_that_do_everything_wrong(tool: str) -> None:
 
 
 def test_every_kind_of_input_is_among_what_can_happen() -> None:
-    node = start(("put",), may_restart=True, may_end=True, may_disturb=True)
+    node = start(("put",), may_restart=True, may_end=True, may_disturb=True, may_roll_out=True)
     seen = set()
-    for wanted in ("send 0", "clear 0", "lose active", "up active"):
+    way = ("send 0", "clear 0", "roll out", "up successor", "serve initialize", "serve list_tools", "judge fine")
+    for wanted in (*way, "lose active", "up active"):
         found = list(happenings(node))
         seen |= {type(given) for _, _, given in found}
         node = follow(node, *next(one for one in found if one[0] == wanted))

@@ -15,11 +15,20 @@ from tests.unit.kernel.driver import (
     answer,
     call,
     request,
+    tool,
 )
 
 from holdfast.kernel.capsule import CapsuleLimits, capture, restore
 from holdfast.kernel.commands import ToClient
-from holdfast.kernel.inputs import ClientLeft, HeldUp, OutcomeFound, RestartAsked, ShutDown
+from holdfast.kernel.inputs import (
+    CatalogJudged,
+    ClientLeft,
+    HeldUp,
+    OutcomeFound,
+    RestartAsked,
+    RolloutAsked,
+    ShutDown,
+)
 from holdfast.kernel.invariants import broken_invariants
 from holdfast.kernel.laws import Moment
 from holdfast.kernel.machine import resume
@@ -28,7 +37,7 @@ from holdfast.kernel.state import ErrandKind, Lookup, WorkerPhase
 from holdfast.wire.envelope import Notification, Request
 
 IDS = st.sampled_from([0, 1, 2, "1", "two"])
-NAMES = st.sampled_from(["read", "write", "pay", "put", "check", "ours", "no such tool"])
+NAMES = st.sampled_from(["read", "write", "pay", "put", "check", "ours", "log in", "open", "no such tool"])
 METHODS = st.sampled_from(
     [
         "tools/list",
@@ -46,7 +55,7 @@ RESULTS: st.SearchStrategy[Any] = st.sampled_from(
 POLICY = Policy(
     pending_max=4, pending_bytes=900, replays=1, deadline=20.0, deadline_total=50.0, ping_interval=15.0,
     ping_timeout=5.0, heartbeat=4.0, restart_budget=3, restart_slow=10.0, probe_hold=8.0, callbacks_max=2,
-    tombstones_max=3, facts_max=2, pages_max=3, spare=True,
+    tombstones_max=3, facts_max=2, pages_max=3, spare=True, probation=20.0, probation_losses=2,
 )  # fmt: skip
 
 
@@ -116,7 +125,9 @@ class Kernel(RuleBasedStateMachine):
         own = {n: e for n, e in self.world.state.errands.items() if e.kind is not ErrandKind.PROBE}
         if own:
             number = data.draw(st.sampled_from(sorted(own)))
-            kinds = {ErrandKind.INITIALIZE: SERVER, ErrandKind.LIST_TOOLS: {"tools": TOOLS, "nextCursor": "x"}}
+            release = self.world.state.workers[own[number].generation].release
+            tools = [*TOOLS, *(tool(f"new {release}") for _ in range(release > 1))]
+            kinds = {ErrandKind.INITIALIZE: SERVER, ErrandKind.LIST_TOOLS: {"tools": tools, "nextCursor": "x"}}
             if good:
                 self.world.worker_says(answer(number, kinds.get(own[number].kind, {})), own[number].generation)
             else:
@@ -188,6 +199,14 @@ class Kernel(RuleBasedStateMachine):
     def ask_for_a_replacement(self) -> None:
         self.world.give(RestartAsked())
 
+    @rule(release=st.integers(1, 4))
+    def roll_out(self, release: int) -> None:
+        self.world.give(RolloutAsked(release))
+
+    @rule(generation=st.integers(1, 9), problem=st.sampled_from(["", "it breaks callers"]))
+    def judge(self, generation: int, problem: str) -> None:
+        self.world.give(CatalogJudged(generation, problem))
+
     @precondition(lambda self: len(self.world.history) > 25)
     @rule(given=st.sampled_from([ClientLeft(), ShutDown()]))
     def leave(self, given: Any) -> None:
@@ -234,5 +253,5 @@ def assert_one_outcome_each(history: list[Moment]) -> None:
 
 TestKernel = Kernel.TestCase
 TestKernel.settings = settings(
-    max_examples=60, stateful_step_count=60, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=40, stateful_step_count=60, deadline=None, suppress_health_check=list(HealthCheck)
 )

@@ -283,6 +283,7 @@ def test_a_spare_that_is_ready_already_is_told_too() -> None:
     remember(world, 1, "logging/setLevel", level="debug")
     remember(world, 2, "resources/subscribe", uri="a:1")
     remember(world, 3, "resources/unsubscribe", uri="a:1")
+    world.serve(2)
 
     assert [one.get("method") for one in world.sent_to(2)][-3:] == [
         "logging/setLevel",
@@ -298,7 +299,8 @@ def test_facts_are_bounded_and_so_are_the_questions_about_them() -> None:
         remember(world, number, "resources/subscribe", uri=f"a:{number}")
 
     assert list(world.state.facts) == ["resource a:7", "resource a:8", "resource a:9"]
-    assert len(world.state.errands) == 3
+    assert len(world.state.errands) == 1
+    assert len(world.state.workers[2].to_tell) == 6
 
 
 def test_a_refused_fact_does_not_keep_the_worker_from_serving() -> None:

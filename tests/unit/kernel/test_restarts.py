@@ -139,7 +139,7 @@ def test_a_spare_that_is_on_its_way_is_hurried_when_it_is_needed() -> None:
     assert world.starts()[-1] == 5.0
     world.lose_worker(1)
 
-    assert world.last("StartWorker") == (3, 0.0)
+    assert world.last("StartWorker") == (3, 0.0, 1)
     assert world.state.active == 3
 
 

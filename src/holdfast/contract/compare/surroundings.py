@@ -11,10 +11,13 @@ from holdfast.contract.compare.changes import Change, change
 from holdfast.contract.compare.envelope import envelope_changes
 from holdfast.contract.compare.places import escaped
 from holdfast.contract.compare.view import SurfaceView
+from holdfast.contract.inclusion.compare import compare_schemas
+from holdfast.contract.inclusion.model import Effect
 
 __all__ = ["surrounding_changes"]
 
 _Items = dict[str, dict[str, Any]]
+_OWN_RULES = ("values", "subscribable")
 # What has a rule of its own, or is no part of what is promised.
 _KNOWN = frozenset(
     {
@@ -39,9 +42,9 @@ def surrounding_changes(old: SurfaceView, new: SurfaceView, *, strict: bool) -> 
         ("template", old.templates, new.templates),
     ):
         if whole or (before is not None and after is not None):
-            yield from _addresses(kind, before or {}, after or {}, strict=strict)
+            yield from _addresses(kind, *_comparable(before or {}, after or {}, whole=whole), strict=strict)
     if whole or (old.prompts is not None and new.prompts is not None):
-        yield from _prompts(old.prompts or {}, new.prompts or {}, strict=strict)
+        yield from _prompts(*_comparable(old.prompts or {}, new.prompts or {}, whole=whole), strict=strict)
     if whole:
         yield from _others(old.document, new.document, strict=strict)
 
@@ -101,6 +104,28 @@ def _flat(capabilities: dict[str, Any]) -> set[str]:
     return set(capabilities) | parts
 
 
+def _comparable(before: _Items, after: _Items, *, whole: bool) -> tuple[_Items, _Items]:
+    """Both lists; in documents of two kinds only with what both of them say about an entry."""
+    if whole:
+        return before, after
+    then, now = dict(before), dict(after)
+    for name in before.keys() & after.keys():
+        stated = _stated(before[name]) & _stated(after[name])
+        then[name], now[name] = _only(before[name], stated), _only(after[name], stated)
+        if "arguments" in stated:
+            inner = _comparable(_arguments(before[name]), _arguments(after[name]), whole=False)
+            then[name]["arguments"], now[name]["arguments"] = (list(side.values()) for side in inner)
+    return then, now
+
+
+def _stated(entry: dict[str, Any]) -> set[str]:
+    return {key for key, value in entry.items() if value is not None}
+
+
+def _only(entry: dict[str, Any], keys: set[str]) -> dict[str, Any]:
+    return {key: entry[key] for key in entry if key in keys}
+
+
 def _addresses(kind: str, before: _Items, after: _Items, *, strict: bool) -> Iterator[Change]:
     for uri in sorted(before.keys() - after.keys()):
         yield change(f"{kind}.removed", f"/{kind}s/{escaped(uri)}", uri, strict=strict)
@@ -111,8 +136,36 @@ def _addresses(kind: str, before: _Items, after: _Items, *, strict: bool) -> Ite
         if then.get("mimeType") != now.get("mimeType"):
             what = f"{uri} {then.get('mimeType')} -> {now.get('mimeType')}"
             yield change(f"{kind}.mime_changed", f"/{kind}s/{escaped(uri)}", what, strict=strict)
-        if _without(then, "mimeType") != _without(now, "mimeType"):
+        yield from _values(uri, _values_of(then), _values_of(now), strict=strict)
+        if bool(then.get("subscribable")) != bool(now.get("subscribable")):
+            word = "added" if now.get("subscribable") else "removed"
+            yield change(f"{kind}.subscription_{word}", f"/{kind}s/{escaped(uri)}", uri, strict=strict)
+        if _without(then, "mimeType", *_OWN_RULES) != _without(now, "mimeType", *_OWN_RULES):
             yield change(f"{kind}.text_changed", f"/{kind}s/{escaped(uri)}", uri, strict=strict)
+
+
+def _values(uri: str, before: dict[str, Any], after: dict[str, Any], *, strict: bool) -> Iterator[Change]:
+    """The values of a template; both have the same names, since these stand in the address."""
+    for name in sorted(before.keys() & after.keys()):
+        direction = _direction(before[name], after[name])
+        if direction:
+            path = f"/templates/{escaped(uri)}/{escaped(name)}"
+            yield change(f"template.value_{direction}", path, f"value {name} of {uri}", strict=strict)
+
+
+def _values_of(item: dict[str, Any]) -> dict[str, Any]:
+    values = item.get("values")
+    return values if isinstance(values, dict) else {}
+
+
+def _direction(before: Any, after: Any) -> str:
+    """Whether fewer values fit, or more; empty where the same do. What is not proven to fit counts as fewer."""
+    if before == after or before is None or after is None:
+        return ""
+    effect = compare_schemas(before, after).effect
+    if effect is Effect.EQUAL:
+        return ""
+    return "widened" if effect is Effect.WIDENS else "narrowed"
 
 
 def _prompts(before: _Items, after: _Items, *, strict: bool) -> Iterator[Change]:
@@ -139,7 +192,9 @@ def _prompt_arguments(path: str, before: _Items, after: _Items, *, strict: bool)
             rule = "prompt.required_argument_added" if is_required else "prompt.argument_added"
         elif is_required != was_required:
             rule = "prompt.argument_became_required" if is_required else "prompt.argument_became_optional"
-        elif _without(then, "required") != _without(now, "required"):
+        elif direction := _direction(then.get("schema"), now.get("schema")):
+            rule = f"prompt.argument_{direction}"
+        elif _without(then, "required", "schema") != _without(now, "required", "schema"):
             rule = "prompt.text_changed"
         if rule:
             yield change(rule, f"{path}/{escaped(name)}", f"argument {name}", strict=strict)
@@ -151,6 +206,6 @@ def _arguments(prompt: dict[str, Any]) -> _Items:
     return {str(item.get("name")): item for item in items if isinstance(item, dict)}
 
 
-def _without(item: dict[str, Any], told: str) -> dict[str, Any]:
-    """Everything about an item that only describes it; `told` has rules of its own."""
-    return {key: value for key, value in item.items() if key != told and value is not None}
+def _without(item: dict[str, Any], *told: str) -> dict[str, Any]:
+    """Everything about an item that only describes it; `told` have rules of their own."""
+    return {key: value for key, value in item.items() if key not in told and value is not None}

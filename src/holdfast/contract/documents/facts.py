@@ -57,6 +57,7 @@ class ToolFacts:
     read_only: bool | None
     idempotent_hint: bool | None
     timeout_ms: int | None
+    content: tuple[str, ...] = ()
 
     @property
     def word(self) -> IdempotencyWord | None:
@@ -140,6 +141,7 @@ def _tool(tool: Mapping[str, Any], dialect: Dialect | None) -> ToolFacts:
         read_only=read_only if isinstance(read_only, bool) else None,
         idempotent_hint=hint if isinstance(hint, bool) else None,
         timeout_ms=timeout if isinstance(timeout, int) else None,
+        content=tuple(kind for kind in _items(tool.get("content")) if isinstance(kind, str)),
     )
 
 

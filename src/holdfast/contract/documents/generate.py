@@ -20,6 +20,7 @@ from holdfast.contract.documents.regions import (
     split_regions,
 )
 from holdfast.contract.documents.render import header, section_text, tool_heading
+from holdfast.contract.documents.render_offers import offer_sections
 from holdfast.contract.documents.sections import SectionKind
 from holdfast.errors import UsageError
 
@@ -88,7 +89,7 @@ def generated_regions(snapshot: Mapping[str, Any]) -> dict[str, str]:
             if kind is SectionKind.PURPOSE:
                 text = f"{tool_heading(tool)}\n\n{text}"
             regions[identity] = _region(identity, text)
-    return regions
+    return regions | {identity: _region(identity, text) for identity, text in offer_sections(snapshot)}
 
 
 def region_owners(snapshot: Mapping[str, Any]) -> dict[str, str]:

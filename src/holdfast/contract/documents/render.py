@@ -95,6 +95,9 @@ def _input(tool: ToolFacts, _surface: SurfaceFacts) -> Iterable[str]:
 
 def _output(tool: ToolFacts, _surface: SurfaceFacts) -> Iterable[str]:
     if tool.output_schema is None:
+        if tool.content:
+            yield "None."
+            yield f"The answer is content: {', '.join(tool.content)}."
         return
     fields = _sorted(tool.output_schema)
     if fields:

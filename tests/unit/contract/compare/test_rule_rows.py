@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from tests.rows import each_row
 from tests.unit.contract.compare.surfaces import LOOKUP, Edit, compared, deep, snapshot, tool_edit
 
 from holdfast.contract.compare.diff import diff_surfaces
@@ -180,6 +181,18 @@ ROWS = [
     Row("template.added", "minor", tool_edit(), deep("resourceTemplates", [])),
     Row("template.mime_changed", "major", deep("resourceTemplates.0.mimeType", "text/html")),
     Row("template.text_changed", "patch!", deep("resourceTemplates.0.description", "One.")),
+    Row("resource.subscription_removed", "major", tool_edit(), deep("resources.0.subscribable", True)),
+    Row("resource.subscription_added", "minor", deep("resources.0.subscribable", True)),
+    Row("template.subscription_removed", "major", tool_edit(), deep("resourceTemplates.0.subscribable", True)),
+    Row("template.subscription_added", "minor", deep("resourceTemplates.0.subscribable", True)),
+    Row("template.value_narrowed", "major", deep("resourceTemplates.0.values", {"sku": {"type": "integer"}}),
+        deep("resourceTemplates.0.values", {"sku": {"type": "number"}})),
+    Row("template.value_widened", "minor", deep("resourceTemplates.0.values", {"sku": {"type": "string"}}),
+        deep("resourceTemplates.0.values", {"sku": {"enum": ["a"]}})),
+    Row("prompt.argument_narrowed", "major", deep("prompts.0.arguments.0.schema", {"enum": ["a", "b"]}),
+        deep("prompts.0.arguments.0.schema", {"type": "string"})),
+    Row("prompt.argument_widened", "minor", deep("prompts.0.arguments.0.schema", {"enum": ["a", "b", "c"]}),
+        deep("prompts.0.arguments.0.schema", {"enum": ["a", "b"]})),
     Row("prompt.removed", "major", deep("prompts", [])),
     Row("prompt.added", "minor", tool_edit(), deep("prompts", [])),
     Row("prompt.required_argument_added", "major", _prompt_argument(name="day", required=True)),
@@ -200,7 +213,7 @@ ROWS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("row", ROWS, ids=[f"{number}-{row.rule}" for number, row in enumerate(ROWS)])
+@each_row("row", ROWS, ids=[f"{number}-{row.rule}" for number, row in enumerate(ROWS)])
 def test_a_change_is_told_by_its_rule_with_the_version_that_it_asks_for(row: Row) -> None:
     diff = compared(row.new, row.old)
     found = {item.rule: item for item in diff.changes}

@@ -3,8 +3,9 @@
 import copy
 from typing import Any
 
-from holdfast.contract.model import Deprecation, ErrorSpec, Surface, ToolContract
+from holdfast.contract.model import Deprecation, ErrorSpec, ToolContract
 from holdfast.contract.snapshot import snapshot
+from holdfast.contract.surface import Surface
 from holdfast.vocabulary.effects import at_most_once, deduplicated, probe_required, replay_safe
 
 FIND = ToolContract(

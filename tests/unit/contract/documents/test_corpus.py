@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.rows import each_row
 
 from holdfast.contract.documents import RULES, lint_document, migrate_document, parse_document
 from holdfast.contract.documents.markdown import MAX_CHARACTERS
@@ -68,7 +69,7 @@ def test_the_corpus_is_large_and_has_all_five_ways_of_writing() -> None:
     assert all(folders[name] >= 4 for name in ("template", "bullets", "plain", "none", "other", "good"))
 
 
-@pytest.mark.parametrize("rule", ON_DOCUMENTS)
+@each_row("rule", ON_DOCUMENTS)
 @pytest.mark.requirement("S2-3-eight")
 @pytest.mark.requirement("S2-3-order")
 @pytest.mark.requirement("S2-3.1-purpose")
@@ -103,7 +104,7 @@ def test_a_good_file_has_no_finding_at_all(path: Path) -> None:
     assert lint_document(parse_document(text_of(path))) == []
 
 
-@pytest.mark.parametrize("path", FILES, ids=names(FILES))
+@each_row("path", FILES, ids=names(FILES))
 def test_every_file_is_read_and_every_position_lies_inside_it(path: Path) -> None:
     document = parse_document(text_of(path), name=path.name)
     last = len(document.source.lines)
@@ -116,7 +117,7 @@ def test_every_file_is_read_and_every_position_lies_inside_it(path: Path) -> Non
             assert tool.line <= section.line <= section.end_line <= tool.end_line
 
 
-@pytest.mark.parametrize("path", FILES, ids=names(FILES))
+@each_row("path", FILES, ids=names(FILES))
 @pytest.mark.requirement("S2-9-evolve")
 def test_migration_mends_what_needs_no_person_and_lists_the_rest(path: Path) -> None:
     migration = migrate_document(text_of(path))
@@ -129,14 +130,14 @@ def test_migration_mends_what_needs_no_person_and_lists_the_rest(path: Path) -> 
         assert any(line.startswith(f"line {finding.line}: ") for line in migration.todo)
 
 
-@pytest.mark.parametrize("path", FILES, ids=names(FILES))
+@each_row("path", FILES, ids=names(FILES))
 def test_migrating_twice_changes_nothing_more(path: Path) -> None:
     once = migrate_document(text_of(path))
 
     assert migrate_document(once.text).text == once.text
 
 
-@pytest.mark.parametrize("path", LOOSE, ids=names(LOOSE))
+@each_row("path", LOOSE, ids=names(LOOSE))
 def test_migration_loses_no_word_but_the_names_of_sections(path: Path) -> None:
     text = text_of(path)
     kept = "\n".join(line for line in text.splitlines() if not names_a_section(line))
@@ -151,7 +152,7 @@ def names_a_section(line: str) -> bool:
     return kind_of(label) is not None
 
 
-@pytest.mark.parametrize("path", LOOSE, ids=names(LOOSE))
+@each_row("path", LOOSE, ids=names(LOOSE))
 def test_migration_finds_the_same_tools_again(path: Path) -> None:
     text = text_of(path)
 

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.rows import each_row
 from tests.unit.contract.documents.surfaces import CLOSE, FIND, stock_room
 
 from holdfast.contract.documents import generate_document, lint_document, parse_document, verify_document
@@ -30,8 +31,8 @@ def own_text(text: str) -> str:
     return "".join(piece.text for piece in split_regions(text) if piece.id is None)
 
 
-@pytest.mark.parametrize("prose", AS_TEXT.values(), ids=AS_TEXT.keys())
-@pytest.mark.parametrize("place", [0, 3, -1], ids=["first", "between", "last"])
+@each_row("prose", AS_TEXT.values(), ids=AS_TEXT.keys())
+@each_row("place", [0, 3, -1], ids=["first", "between", "last"])
 def test_a_marker_that_the_owner_shows_as_code_is_text(prose: str, place: int) -> None:
     pieces = [piece.text for piece in split_regions(TEXT)]
     pieces.insert(place if place >= 0 else len(pieces), f"Ours.\n\n{prose}\n")

@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from holdfast.contract.documents.types import schema_of_type, type_names, type_words
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("words", "schema"),
     [
         ("string", {"type": "string"}),

@@ -20,7 +20,7 @@ from holdfast.contract.documents.regions import split_regions
 from holdfast.contract.model import ErrorSpec, ToolContract
 from holdfast.present.dialects import Dialect
 
-QUIET = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUIET = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 HOSTILE = st.one_of(
     st.text(min_size=1, max_size=80),
     st.sampled_from(

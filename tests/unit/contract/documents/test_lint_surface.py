@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.rows import each_row
 from tests.unit.contract.documents.surfaces import changed, stock_room
 
 from holdfast.contract.documents import lint_surface
@@ -16,7 +17,7 @@ def test_a_complete_server_has_no_finding() -> None:
     assert lint_surface(stock_room()) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("members", "rule"),
     [
         ({"name": "find articles"}, "name-pattern"),

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.rows import each_row
 
 from holdfast.contract.inclusion import Effect, Limits, compare_schemas
 
@@ -49,7 +50,7 @@ REWRITTEN: list[tuple[Any, Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("old", "new"), REWRITTEN)
+@each_row(("old", "new"), REWRITTEN)
 def test_the_same_set_written_differently_is_equal_and_silent(old: Any, new: Any) -> None:
     verdict = compare_schemas(old, new)
 

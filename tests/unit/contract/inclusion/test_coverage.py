@@ -4,6 +4,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from tests.rows import each_row
 
 from holdfast.contract.inclusion import RULES, Bump, Effect, bumps_of, compare_schemas, floors_of
 from holdfast.contract.inclusion.keywords import KEYWORDS, OLDER_KEYWORDS, Treatment
@@ -131,7 +132,7 @@ WEIGHED: dict[tuple[str, str], tuple[str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("keyword", "edit"), EDITED)
+@each_row(("keyword", "edit"), EDITED)
 def test_each_edit_of_each_keyword_has_its_own_rule_and_a_decided_effect(keyword: str, edit: str) -> None:
     verdict = compare_schemas(*edited(keyword, edit))
 
@@ -142,8 +143,8 @@ def test_each_edit_of_each_keyword_has_its_own_rule_and_a_decided_effect(keyword
     assert (verdict.effect is Effect.EQUAL) is (KEYWORDS[keyword] in SILENT)
 
 
-@pytest.mark.parametrize("side", [0, 1], ids=["input", "output"])
-@pytest.mark.parametrize(("keyword", "edit"), EDITED)
+@each_row("side", [0, 1], ids=["input", "output"])
+@each_row(("keyword", "edit"), EDITED)
 def test_each_edit_is_priced_for_input_and_for_output(keyword: str, edit: str, side: int) -> None:
     verdict = compare_schemas(*edited(keyword, edit))
     weighed = WEIGHED.get((keyword, edit), WEIGHED.get((keyword, "*")))

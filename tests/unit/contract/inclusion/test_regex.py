@@ -7,6 +7,7 @@ import jsonschema_rs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from holdfast.contract.inclusion import Effect, compare_schemas
 from holdfast.contract.inclusion.evaluate import matches
@@ -30,7 +31,7 @@ TEXTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("pattern", PATTERNS)
+@each_row("pattern", PATTERNS)
 def test_an_automaton_answers_as_the_validator_does(pattern: str) -> None:
     validator = jsonschema_rs.validator_for({"pattern": pattern})
     machine = automaton(pattern)
@@ -47,7 +48,7 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("pattern", REFUSED)
+@each_row("pattern", REFUSED)
 def test_what_is_not_regular_or_not_the_same_everywhere_is_refused(pattern: str) -> None:
     with pytest.raises(Undecided):
         automaton(pattern)

@@ -3,7 +3,7 @@
 from typing import Any
 
 import jsonschema_rs
-import pytest
+from tests.rows import each_row
 from tests.unit.contract.inclusion.rule_instances import INSTANCES
 
 from holdfast.contract.inclusion import (
@@ -31,7 +31,7 @@ ELSEWHERE = {
 }
 
 
-@pytest.mark.parametrize(("rule", "old", "new", "effect", "bump_in", "bump_out"), INSTANCES)
+@each_row(("rule", "old", "new", "effect", "bump_in", "bump_out"), INSTANCES)
 def test_each_change_is_named_proven_and_priced(
     rule: str, old: Any, new: Any, effect: str, bump_in: str, bump_out: str
 ) -> None:
@@ -49,7 +49,7 @@ SHOWN = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "old", "new"), SHOWN)
+@each_row(("rule", "old", "new"), SHOWN)
 def test_each_witness_is_accepted_by_exactly_one_schema(rule: str, old: Any, new: Any) -> None:
     change = next(change for change in compare_schemas(old, new).changes if change.rule == rule)
 
@@ -63,7 +63,7 @@ def test_each_witness_is_accepted_by_exactly_one_schema(rule: str, old: Any, new
 MILDER = {"object.optional_property_added_typed"}
 
 
-@pytest.mark.parametrize(("old", "new"), [(old, new) for rule, old, new, *_ in INSTANCES if rule not in MILDER])
+@each_row(("old", "new"), [(old, new) for rule, old, new, *_ in INSTANCES if rule not in MILDER])
 def test_the_changes_demand_at_least_what_the_verdict_demands(old: Any, new: Any) -> None:
     verdict = compare_schemas(old, new)
     demanded = {Effect.NARROWS: (Bump.MAJOR, Bump.NONE), Effect.WIDENS: (Bump.NONE, Bump.MINOR)}

@@ -7,7 +7,7 @@ from tests.unit.contract.inclusion.random_schemas import attack, refutation
 
 from holdfast.contract.inclusion import Comparison, Effect
 
-SLICES = 10
+SLICES = 5
 PAIRS_PER_SLICE = 150
 
 
