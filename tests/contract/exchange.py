@@ -18,7 +18,15 @@ INVALID = {"code": "INVALID_REQUEST"}
 HOST_IDS = "A server behind the host logs a call under the number that the host gave it, not the client's own."
 
 BLOCK = {"schemaVersion": "2.1.0", "toolVersion": "1.2.3", "capabilities": {"docs": {"pdf": False}}}
-CAPABILITIES = {"tools": {"listChanged": False}, "experimental": {"contract": BLOCK}}
+# A host says that the list of tools may change, since it may replace the server; a server alone says no.
+CAPABILITIES = {
+    "logging": {},
+    "tools": {"listChanged": Is((bool,))},
+    "prompts": {"listChanged": True},
+    "resources": {"subscribe": True, "listChanged": False},
+    "completions": {},
+    "experimental": {"contract": BLOCK},
+}
 
 
 @dataclass(frozen=True)
@@ -80,9 +88,10 @@ def note(method: str, params: Any = None) -> dict[str, Any]:
     return message if params is None else {**message, "params": params}
 
 
-def initialize(number: int, revision: Any) -> dict[str, Any]:
+def initialize(number: int, revision: Any, **capabilities: Any) -> dict[str, Any]:
     """The opening request of a handshake."""
-    params = {"protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "suite", "version": "1"}}
+    info = {"name": "suite", "version": "1"}
+    params = {"protocolVersion": revision, "capabilities": capabilities, "clientInfo": info}
     return request(Id(number), "initialize", params)
 
 

@@ -164,7 +164,7 @@ ENVELOPES = (
     _refused("a message that is a number is an invalid request", b"5", -32600, "object"),
     _refused("a request that is also an answer is refused", _envelope(result={}), -32600, "not both", Id(1)),
     _refused("an unknown method is not found", _envelope(method="tools/shout"), -32601, "tools/shout", Id(1)),
-    _refused("a method of another capability is not found", _envelope(method="resources/list"), -32601, "", Id(1)),
+    _refused("a method of another capability is not found", _envelope(method="tasks/list"), -32601, "", Id(1)),
     _refused("a batch is refused where the revision has none", [_envelope()], -32600, "batches"),
     Exchange(
         "answers and unknown notifications from a client are ignored",

@@ -19,10 +19,10 @@ def _internal(cause: str) -> dict[str, Any]:
     return poc_failed("INTERNAL", cause_class=cause, faultId=FAULT_ID)
 
 
-def _on_record(number: int, cause: str, trace: Any = ANY) -> tuple[Logged, ...]:
+def _on_record(number: int, cause: str, trace: Any = ANY, code: str = "INTERNAL") -> tuple[Logged, ...]:
     """The fault whose id was told last is in the event log, and so is its call."""
     fault = {"event": "fault", "fault_id": Var("fault"), "cause_class": cause, "traceback": trace}
-    ended = {"event": "tool_call", "request_id": logged_id(number), "fault_id": Var("fault"), "code": "INTERNAL"}
+    ended = {"event": "tool_call", "request_id": logged_id(number), "fault_id": Var("fault"), "code": code}
     return Logged(Has(fault)), Logged(Has({**ended, "outcome": "error"}))
 
 
@@ -134,8 +134,8 @@ ISOLATED = (
         (
             Send((call(Id(1), "isolated", {"number": 21}), call(Id(2), "isolated", {"number": -1}))),
             Result(Id(1), structured({"total": 42})),
-            Result(Id(2), _internal("ProcessDied")),
-            *_on_record(2, "ProcessDied"),
+            Result(Id(2), poc_failed("AMBIGUOUS_OUTCOME", cause_class="ProcessDied", faultId=FAULT_ID)),
+            *_on_record(2, "ProcessDied", code="AMBIGUOUS_OUTCOME"),
         ),
         ("S3-topologies-private-worker",),
         differences={"hosted": HOST_IDS},

@@ -10,10 +10,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-BOUND = 20.0  # seconds after which what a test waits for is taken not to come
+BOUND = 60.0  # seconds after which what a test waits for is taken not to come
 PIPE_SIZE = 64 * 1024
 SERVER = Path(__file__).parent / "server_under_test.py"
 HOST = (sys.executable, "-m", "holdfast", "run", "--name", "under-test", "--")
@@ -89,8 +90,11 @@ class Peer:
 
     def is_read(self) -> bool:
         """Whether the server still holds the other end of its input."""
-        descriptors = Path(f"/proc/{self.process.pid}/fd")
-        return self._pipe in {os.readlink(item) for item in descriptors.iterdir() if item.is_symlink()}
+        held = set()
+        for item in Path(f"/proc/{self.process.pid}/fd").iterdir():
+            with suppress(FileNotFoundError):  # it was closed meanwhile
+                held.add(os.readlink(item))
+        return self._pipe in held
 
     # --- receiving -------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Every rule of the four contracts that servers and hosts are held to, with an id, in our own words, and who
+"""Every rule of the five contracts that servers and hosts are held to, with an id, in our own words, and who
 proves it.
 
 `test_requirements.py` enforces it in both directions: every row of a part that is there has a test or an exchange
@@ -7,15 +7,14 @@ that names it, every name that is used is a row, and nobody claims a row that is
 
 from typing import NamedTuple
 
+from tests.contract.requirements_launch import LAUNCH_RULES
+
 FOUNDATION = "foundation"
 HOST = "host"
 SEARCH = "search server"
+LAUNCH = "launch server"
 TOOLCHAIN = "contract toolchain"
-TELEMETRY = "telemetry aggregates (pending)"
-ROLLOUT = "release rollout (pending)"
-HTTP = "HTTP transport (pending)"
-PRIVATE = "private worker protocol (pending)"
-SKILL = "bootstrap skill (pending)"
+HTTP = "HTTP transport"
 
 
 class Requirement(NamedTuple):
@@ -255,7 +254,7 @@ _SPINE = {
         "outlives it.",
     ),
     "S3-topologies-private-replay": _spine(
-        "topologies", "A call lost by a worker behind a private protocol follows its replay contract.", PRIVATE
+        "topologies", "A call lost by a worker behind a private protocol follows its replay contract."
     ),
     "S3-topologies-invariants": _spine(
         "topologies",
@@ -264,7 +263,12 @@ _SPINE = {
     "S3-topologies-no-transport": _spine(
         "topologies", "No wire shape is mandatory: hosts speak lines and Content-Length framing, to any program."
     ),
-    "S3-topologies-http": _spine("topologies", "The same list of exchanges holds over HTTP.", HTTP),
+    "S3-topologies-http": _spine(
+        "topologies",
+        "A host that owns an HTTP listener keeps the same laws: ids of each client apart, one answer, replay by "
+        "contract, and sessions that outlive their worker.",
+        HTTP,
+    ),
     "S3-replay-explicit": _spine(
         "replay", "Every request, of every method and tool, has an explicit replay contract; none has no word."
     ),
@@ -301,22 +305,88 @@ _SPINE = {
     "S3-health-rollout": _spine("health", "Health tells whether a replacement of the worker is under way."),
     "S3-health-last-fault": _spine("health", "Health tells the last fault."),
     "S3-health-extended": _spine("health", "Health may have further fields beside the common ones."),
+    "S3-telemetry-exposed": _spine("telemetry", "A running host tells its telemetry to whoever may ask."),
+    "S3-telemetry-hot-paths": _spine(
+        "telemetry", "The log says from time to time which tools and paths are hot, and where errors gather."
+    ),
     "S3-telemetry-events": _spine(
         "telemetry", "Events are appended to a log of JSON lines, which outlives a crash."
     ),
-    "S3-telemetry-counts": _spine(
-        "telemetry", "Telemetry counts requests, successes, errors and retries.", TELEMETRY
-    ),
-    "S3-telemetry-methods": _spine("telemetry", "Telemetry aggregates per method.", TELEMETRY),
-    "S3-telemetry-last-error": _spine("telemetry", "Telemetry has the last error of a method.", TELEMETRY),
-    "S3-telemetry-restart-fault": _spine(
-        "telemetry", "Telemetry has the fault that last led to a restart.", TELEMETRY
-    ),
+    "S3-telemetry-counts": _spine("telemetry", "Telemetry counts requests, successes, errors and retries."),
+    "S3-telemetry-methods": _spine("telemetry", "Telemetry aggregates per method."),
+    "S3-telemetry-last-error": _spine("telemetry", "Telemetry has the last error of a method."),
+    "S3-telemetry-restart-fault": _spine("telemetry", "Telemetry has the fault that last led to a restart."),
     "S3-rollout-replacement": _spine(
         "rollout", "A worker is replaced by a successor that is ready, without a request being lost."
     ),
-    "S3-rollout-release": _spine("rollout", "A new release is taken up while the session goes on.", ROLLOUT),
-    "S3-skill-owned": _spine("skill", "The bootstrap skill lives in this repository and agrees with it.", SKILL),
+    "S3-rollout-release": _spine("rollout", "A new release is taken up while the session goes on."),
+    "S3-rollout-reinstall": _spine(
+        "rollout", "The host itself is replaced by another version while the session goes on."
+    ),
+    "S3-scope-identity": _spine(
+        "scope", "A request is known by its id as the client wrote it, number or text, and by nothing else."
+    ),
+    "S3-scope-frames": _spine("scope", "Messages are framed and read by parts that need no server around them."),
+    "S3-scope-kit": _spine(
+        "scope", "There is a kit with which the tests of any server kill, delay and garble its worker."
+    ),
+    "S3-scope-no-domain": _spine("scope", "A server offers what its author registered, and no tool of ours."),
+    "S3-scope-no-routing": _spine(
+        "scope", "The host passes on methods, tools and results of which it knows nothing, as they are."
+    ),
+    "S3-scope-no-obligation": _spine(
+        "scope", "No tool has to offer batches, previews, dry runs or levels of detail; it may have its own."
+    ),
+    "S3-porcelain-default": _spine("porcelain", "The text of a result is porcelain where nobody asks otherwise."),
+    "S3-porcelain-json": _spine(
+        "porcelain", "JSON is there for whoever asks; a tiny structured server may have it as its default."
+    ),
+    "S3-porcelain-lines": _spine("porcelain", "Porcelain is made of lines that no value can break."),
+    "S3-porcelain-deterministic": _spine("porcelain", "The same data gives the same porcelain."),
+    "S3-porcelain-bounded": _spine(
+        "porcelain", "Porcelain is bounded in lines and width, whatever the size of the data."
+    ),
+    "S3-porcelain-summary": _spine("porcelain", "The first line of porcelain says what the result is."),
+    "S3-porcelain-loops": _spine(
+        "porcelain", "In a long loop porcelain stays short: it carries no times, ids or counters of the runtime."
+    ),
+    "S3-porcelain-mode": _spine(
+        "porcelain", "The form is chosen per call, by argument or metadata, and per server."
+    ),
+    "S3-porcelain-truncation": _spine("porcelain", "What was cut from a text is counted; JSON is never cut."),
+    "S3-porcelain-notes": _spine("porcelain", "Notes stand at the end, in order, each once, and not too many."),
+    "S3-porcelain-paths": _spine("porcelain", "Paths are rendered alike: relative to their root, with slashes."),
+    "S3-porcelain-patterns": _spine(
+        "porcelain", "Sections, fields, lists and tables have one form, which an author can use."
+    ),
+    "S3-porcelain-no-taxonomy": _spine(
+        "porcelain", "A server may do without levels of detail, and a tool may add its own."
+    ),
+    "S3-normalization-aliases": _spine("normalization", "A field can have further names."),
+    "S3-normalization-integers": _spine("normalization", "The text of a whole number is taken for the number."),
+    "S3-normalization-uris": _spine("normalization", "A file:// URI is taken for the path that it means."),
+    "S3-normalization-paths": _spine("normalization", "Paths are brought to one style."),
+    "S3-normalization-tokens": _spine(
+        "normalization", "The words of a choice count in any case and by their common other names."
+    ),
+    "S3-normalization-unambiguous": _spine(
+        "normalization", "What is not declared, or could mean two things, is refused and not guessed."
+    ),
+    "S3-shaping-concise": _spine("shaping", "The message of a failure is one short line."),
+    "S3-shaping-category": _spine("shaping", "Under the message lies a typed category, for programs too."),
+    "S3-shaping-retry": _spine(
+        "shaping", "Whether trying again can help is said, and what to do, where something can be done."
+    ),
+    "S3-shaping-no-spew": _spine(
+        "shaping", "Neither a stack trace nor the raw output of a backend reaches the caller; the log has them."
+    ),
+    "S3-skill-owned": _spine("skill", "The bootstrap skill lives in this repository and agrees with it."),
+    "S3-skill-linked": _spine("skill", "The skill is installed by a link to its source."),
+    "S3-skill-shipped": _spine("skill", "The skill has the version of the library: it is part of the package."),
+    "S3-versioning-public": _spine(
+        "versioning", "What can be depended on is declared by name, and every declared name is there."
+    ),
+    "S3-versioning-consumers": _spine("versioning", "Real servers stand on the parts that authors are given."),
 }
 
 _SPECIFICATION = {
@@ -374,4 +444,35 @@ _SPECIFICATION = {
     "S2-9-evolve": _specification("9", "Older files can be brought to the current form without loss."),
 }
 
-REQUIREMENTS: dict[str, Requirement] = {**_STABILITY, **_TOOLING, **_SPECIFICATION, **_SPINE}
+_LAUNCH = {
+    name: Requirement(sentence, f"launch contract, section {section}", LAUNCH)
+    for name, (section, sentence) in LAUNCH_RULES.items()
+}
+
+_OFFERS = {
+    f"MCP-features-{name}": Requirement(sentence, "MCP, server features")
+    for name, sentence in {
+        "resources": "Resources and templates are listed and read, as text, bytes and JSON.",
+        "resource-not-found": "A missing resource is -32602 with its uri in 2026-07-28, and -32002 before.",
+        "resource-traversal": "A value in an address that leads elsewhere never reaches a function.",
+        "prompts": "Prompts are listed with their arguments, and given as messages.",
+        "completion": "Arguments of prompts and values of templates are completed.",
+        "content": "Results hold text, images, audio, resources and links.",
+        "cache-hints": "Results of 2026-07-28 that may be kept say for how long, and for whom.",
+        "subscriptions": "A client that subscribed to a resource is told when it changes.",
+        "list-changed": "A client is told when a list changes of which the server said that it may.",
+        "listen": "A stream of 2026-07-28 is acknowledged, and all that is told on it carries its id.",
+        "pages": "Every list can be given in pages.",
+        "reads-are-repeated": "A read that loses its worker is answered by the next one.",
+        "subscriptions-survive": "Subscriptions and streams outlive the worker that they were made with.",
+    }.items()
+}
+
+REQUIREMENTS: dict[str, Requirement] = {
+    **_STABILITY,
+    **_TOOLING,
+    **_SPECIFICATION,
+    **_SPINE,
+    **_LAUNCH,
+    **_OFFERS,
+}

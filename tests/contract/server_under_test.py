@@ -11,11 +11,23 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from holdfast import Context, Server, SyncContext, ToolError, effect
+from holdfast import (
+    Context,
+    EmbeddedResource,
+    Image,
+    Message,
+    QuestionError,
+    Server,
+    SyncContext,
+    ToolError,
+    effect,
+    question,
+)
+from holdfast import Text as HoldfastText
 
 # A program that starts another, which starts two more: one that ignores TERM, and one that does so in a session of
 # its own. Each notes its process id, then leaves beats in a file until it is killed. The first two print as well,
@@ -198,6 +210,58 @@ async def wrong_output() -> Total:
     return Total("many")  # type: ignore[arg-type]
 
 
+@dataclass(frozen=True, slots=True)
+class Name:
+    """Who somebody is."""
+
+    name: Annotated[str, Field(min_length=1)]
+
+
+async def ask_name(ctx: Context) -> Text:
+    """Greet whoever tells a name."""
+    answer = await ctx.elicit("What is your name?", Name, key="user_name")
+    again = " again" if ctx.is_repeated else ""
+    return Text(f"Hello{again}, {answer.value.name}!" if answer.value else f"{answer.action}{again}")
+
+
+async def ask_twice(ctx: Context) -> Text:
+    """Ask for one thing after the other."""
+    first = await ctx.elicit("First?", Name, key="step1")
+    second = await ctx.elicit("Second?", Name, key="step2")
+    return Text(" ".join(answer.value.name if answer.value else answer.action for answer in (first, second)))
+
+
+def ask_all(ctx: SyncContext) -> Text:
+    """Ask for everything at once, from a thread."""
+    told = ctx.ask(
+        name=question.form("Name?", Name), line=question.sampling("Line?", max_tokens=9), where=question.roots()
+    )
+    return Text(f"{told['name'].value.name} {told['line'].text} {told['where'][0].uri}")
+
+
+async def ask_isolated(ctx: Context) -> Text:
+    """Ask from a process of its own, and log."""
+    await ctx.log.info("before")
+    answer = await ctx.elicit("What is your name?", Name, key="user_name")
+    return Text(answer.value.name if answer.value else answer.action)
+
+
+async def ask_anyway(ctx: Context) -> Text:
+    """Go on without an answer where there is none."""
+    try:
+        return Text((await ctx.sample("Line?", max_tokens=9)).text)
+    except QuestionError as error:
+        return Text(f"{error.code} {error.details.get('reason', '')}")
+
+
+async def log_lines(lines: int, ctx: Context) -> Text:
+    """Tell the client's log so many lines."""
+    for number in range(1, lines + 1):
+        await ctx.log("info", f"line {number}", logger="suite")
+        await ctx.log("debug", {"number": number})
+    return Text(str(lines))
+
+
 class Quit(BaseException):
     """Neither a defect nor a signal, and no `Exception`."""
 
@@ -226,6 +290,81 @@ async def undecodable() -> Text:
     return Text(os.fsdecode(b"name \xff"))
 
 
+# --- what is no tool ---------------------------------------------------------------------------------------------
+
+
+async def notice() -> str:
+    """A text."""
+    return "read me"
+
+
+def pixel() -> bytes:
+    """Two bytes."""
+    return b"\x00\xff"
+
+
+async def number(value: Annotated[int, Field(ge=0)]) -> Total:
+    """A number under its own address."""
+    if value == 404:
+        raise ToolError("NOT_FOUND", "no such number")
+    if value == 500:
+        raise RuntimeError(f"the secret is in {HERE}")
+    return Total(value)
+
+
+async def never() -> str:
+    """Never there."""
+    await asyncio.Event().wait()
+    return ""
+
+
+async def greet(name: str, mood: Literal["merry", "grave"] = "merry") -> list[Message]:
+    """Greet somebody.
+
+    Args:
+        name: Whom.
+        mood: How.
+    """
+    attached = EmbeddedResource("contract://notice", "read me")
+    return [Message.user(f"Greet {name}, {mood}."), Message.user(attached)]
+
+
+async def names(value: str) -> list[str]:
+    """Names that begin so."""
+    return [name for name in ("Ada", "Alan", "Grace") if name.startswith(value)]
+
+
+async def picture() -> list[HoldfastText | Image]:
+    """A text and a picture."""
+    return [HoldfastText("a picture:"), Image(b"\x00\xff")]
+
+
+def offer(server: Server) -> None:
+    """Give a server resources, prompts, completions, and tools that change them."""
+    server.resource("contract://notice", title="Notice", ttl=1.0, cache_scope="public", subscribable=True)(notice)
+    server.resource("contract://pixel", mime_type="image/x-pixel")(pixel)
+    server.resource("contract://numbers/{value}")(number)
+    server.resource("contract://never", timeout=0.2)(never)
+    server.prompt(title="Greet")(greet)
+    server.completion("greet", "name")(names)
+    server.tool(effect=effect.replay_safe())(picture)
+
+    @server.tool()
+    async def renew() -> None:
+        """Say that the notice has changed."""
+        server.resource_updated("contract://notice")
+
+    @server.tool()
+    async def add_prompt() -> None:
+        """Offer one more prompt."""
+        server.prompt(name="extra")(notice)
+
+    @server.tool()
+    async def remove_prompt() -> None:
+        """Take it back."""
+        server.remove_prompt("extra")
+
+
 def build(dialect: str = "poc", surface_version: str = "2.1.0") -> Server:
     """A server with all the tools, in this dialect."""
     server = Server(
@@ -237,6 +376,7 @@ def build(dialect: str = "poc", surface_version: str = "2.1.0") -> Server:
         presentation="meta",
         instructions="Tools for tests.",
         capabilities={"docs": {"pdf": False}},
+        list_changed=("prompts",),
     )
     safe = effect.replay_safe()
     described: dict[Callable[..., Any], dict[str, Any]] = {
@@ -256,6 +396,12 @@ def build(dialect: str = "poc", surface_version: str = "2.1.0") -> Server:
         isolated: {"isolate": True},
         large: {},
         wrong_output: {},
+        ask_name: {"effect": safe},
+        ask_twice: {},
+        ask_all: {},
+        ask_anyway: {},
+        ask_isolated: {"isolate": True},
+        log_lines: {},
         leave: {},
         leave_thread: {},
         undecodable: {},
@@ -264,6 +410,8 @@ def build(dialect: str = "poc", surface_version: str = "2.1.0") -> Server:
         server.tool(**options)(function)
     server.tool(name="hang_briefly", timeout=0.2)(hang)
     server.tool(name="tree_briefly", timeout=1.0)(tree)
+    server.tool(name="ask_briefly", timeout=1.0)(ask_name)
+    offer(server)
     return server
 
 

@@ -147,6 +147,35 @@ class NotifiedInOrder(Step):
 
 
 @dataclass(frozen=True)
+class Heard(Step):
+    """Wait for a notification of this method, with these parameters."""
+
+    method: str
+    params: Any
+
+    def take(self, peer: Peer, run: Run) -> None:
+        """The first of its method must be it."""
+        found = peer.take(lambda message: _method_of(message) == self.method, self.method)
+        _assert_matches({"jsonrpc": "2.0", "method": self.method, "params": self.params}, found, run)
+
+
+@dataclass(frozen=True)
+class Said(Step):
+    """Wait for a request or a notification of the server, of this method; it must match."""
+
+    message: Any
+
+    def take(self, peer: Peer, run: Run) -> None:
+        """The next one of its method must be it."""
+        method = self.message["method"]
+
+        def is_meant(message: Any) -> bool:
+            return isinstance(message, dict) and message.get("method") == method
+
+        _assert_matches({"jsonrpc": "2.0", **self.message}, peer.take(is_meant, f"a {method}"), run)
+
+
+@dataclass(frozen=True)
 class Tell(Step):
     """Send a notification and wait until it has been heard; progress from before that must match, and is done."""
 
@@ -369,6 +398,10 @@ def _progress(params: Any) -> dict[str, Any]:
 
 def _id_of(message: Any) -> Any:
     return message.get("id") if isinstance(message, dict) else None
+
+
+def _method_of(message: Any) -> Any:
+    return message.get("method") if isinstance(message, dict) else None
 
 
 def _is_progress(message: Any) -> bool:

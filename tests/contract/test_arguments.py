@@ -32,6 +32,7 @@ CHANGES: dict[tuple[str, str], tuple[dict[str, Any], dict[str, Any]]] = {
     ("report", "seconds"): ({"seconds": 0.0}, {"seconds": 0.01}),
     ("burst", "reports"): ({"reports": 1, "gate_name": "one"}, {"reports": 2, "gate_name": "one"}),
     ("burst", "gate_name"): ({"reports": 1, "gate_name": "one"}, {"reports": 1, "gate_name": "two"}),
+    ("log_lines", "lines"): ({"lines": 1}, {"lines": 2}),
     ("in_thread", "text"): ({"text": "a"}, {"text": "b"}),
     ("isolated", "number"): ({"number": 1}, {"number": 2}),
     ("large", "size"): ({"size": 1}, {"size": 2}),

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Self
 
+from holdfast.client.answering import MAX_ROUNDS, Answerer, answers_to
 from holdfast.client.noise import Noise
 from holdfast.client.peer import (
     PeerEndedError,
@@ -59,8 +60,17 @@ META_CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
 class ClientSession:
     """A session with the server behind `transport`. Close it, whatever happens: `async with` does."""
 
-    def __init__(self, transport: Transport, *, request_timeout: float = REQUEST_TIMEOUT) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        request_timeout: float = REQUEST_TIMEOUT,
+        answerer: Answerer | None = None,
+    ) -> None:
         self._transport = transport
+        self._answerer = answerer
+        self._capabilities = {} if answerer is None else answerer.capabilities
+        self._answering: dict[RequestId, asyncio.Task[None]] = {}  # what the server asks
         self._request_timeout = request_timeout
         self._numbers = itertools.count(1)
         self._waiting: dict[RequestId, asyncio.Future[Any]] = {}
@@ -129,6 +139,12 @@ class ClientSession:
             params["_meta"] = meta
         result = await self.request("tools/call", params, timeout=timeout or 0.0, on_progress=on_progress)
         kind = result.get("resultType", "complete")
+        for _ in range(MAX_ROUNDS):
+            if kind != "input_required":
+                break
+            more = {**params, **await answers_to(self._answerer, result, name)}
+            result = await self.request("tools/call", more, timeout=timeout or 0.0, on_progress=on_progress)
+            kind = result.get("resultType", "complete")
         if kind != "complete":
             raise SessionError(
                 f"the tool {name!r} answered with a {kind!r} result, which this client does not speak"
@@ -190,6 +206,8 @@ class ClientSession:
 
     async def close(self) -> None:
         """End the session, and the server if it was started for it."""
+        for task in self._answering.values():
+            task.cancel()
         await self._transport.close()
         self._lose(PeerLostError("the session is closed"))
 
@@ -197,7 +215,7 @@ class ClientSession:
 
     async def _handshake(self, revision: str, timeout: float | None) -> PeerInfo:
         client = {"name": "holdfast", "version": __version__}
-        params = {"protocolVersion": revision, "capabilities": {}, "clientInfo": client}
+        params = {"protocolVersion": revision, "capabilities": self._capabilities, "clientInfo": client}
         result = await self.request("initialize", params, timeout=timeout)
         settled = result.get("protocolVersion")
         if settled not in HANDSHAKE_REVISIONS:
@@ -208,7 +226,7 @@ class ClientSession:
     async def _discover(self, timeout: float | None) -> PeerInfo:
         self._meta = {
             META_REVISION: MODERN,
-            META_CAPABILITIES: {},
+            META_CAPABILITIES: self._capabilities,
             META_CLIENT_INFO: {"name": "holdfast", "version": __version__},
         }
         result = await self.request("server/discover", {}, timeout=timeout)
@@ -241,8 +259,17 @@ class ClientSession:
             self._receive_notification(message)
         elif message.method == "initialize":  # which only a client asks for
             self._lose(PeerLostError("the command echoes what it is sent; it is no MCP server"))
+        elif self._answerer is not None and self._answerer.knows(message.method):
+            task = asyncio.ensure_future(self._answer(self._answerer, message))
+            self._answering[message.id] = task
+            task.add_done_callback(lambda _: self._answering.pop(message.id, None))
         else:
             self._transport.send(_polite_answer(message))
+
+    async def _answer(self, answerer: Answerer, request: Request) -> None:
+        result = await answerer.answer(request.method, request.params)
+        if self._lost is None:
+            self._transport.send(result_message(request.id, result))
 
     def _receive_response(self, response: Response) -> None:
         request_id = response.id
@@ -257,6 +284,11 @@ class ClientSession:
             future.set_result(response.result)
 
     def _receive_notification(self, note: Notification) -> None:
+        if note.method == "notifications/cancelled":
+            wanted: Any = note.params.get("requestId")
+            task = self._answering.get(wanted) if is_request_id(wanted) else None
+            if task is not None:
+                task.cancel()
         if note.method != "notifications/progress":
             return
         token: Any = note.params.get("progressToken")

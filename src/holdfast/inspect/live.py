@@ -15,7 +15,7 @@ from holdfast.errors import SessionError
 from holdfast.present.profile import MODERN
 from holdfast.wire.envelope import METHOD_NOT_FOUND
 
-__all__ = ["MAX_ITEMS", "live_snapshot"]
+__all__ = ["MAX_ITEMS", "live_list", "live_snapshot"]
 
 MAX_PAGES = 1000
 MAX_ITEMS = 100_000
@@ -41,13 +41,21 @@ async def live_snapshot(session: ClientSession, *, timeout: float | None = None)
         "tools": sorted(tools, key=lambda tool: str(tool["name"])),
         **await _protocol(session, timeout),
     }
-    for name, (method, key, identity) in _LISTS.items():
-        offered = "resources" if name == "resourceTemplates" else name
-        items = await _listed(session, method, key, identity, timeout) if offered in peer.capabilities else []
+    for name, (_, _, identity) in _LISTS.items():
+        items = await live_list(session, name, timeout=timeout)
         document[name] = sorted(items, key=lambda item, by=identity: str(item[by]))  # type: ignore[misc]
     if version := next((found for tool in tools if (found := contract_meta(tool).get("surfaceVersion"))), None):
         document["schemaVersion"] = version
     return {**document, "fingerprint": fingerprint(document)}
+
+
+async def live_list(session: ClientSession, name: str, *, timeout: float | None = None) -> list[dict[str, Any]]:
+    """The prompts, resources or resourceTemplates of the server, from all pages; none where it offers none."""
+    method, key, identity = _LISTS[name]
+    offered = "resources" if name == "resourceTemplates" else name
+    if offered not in session.peer.capabilities:
+        return []
+    return await _listed(session, method, key, identity, timeout)
 
 
 def _shallow(capabilities: dict[str, Any]) -> dict[str, Any]:

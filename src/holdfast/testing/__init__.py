@@ -3,7 +3,8 @@
 from holdfast.testing import assert_tool_contract, connect
 
 `connect(server)` gives a client that talks to the server in memory, through the same framing, session and call
-path as over a pipe. `assert_tool_contract(server)` holds every tool to what it declares.
+path as over a pipe. `assert_tool_contract(server)` holds every tool to what it declares, and
+`assert_projection_doctrine(server)` its answers to the bounds and rules of what a reader is shown.
 
 For whoever supervises servers: `script(Fault...)` is a hostile worker in a process of its own, `HostUnderTest` a
 client at the pipes of a host in front of it, and `ChurnLog` the laws that must hold whatever happens.
@@ -12,6 +13,7 @@ client at the pipes of a host in front of it, and `ChurnLog` the laws that must 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from holdfast.testing.answers import Answers, accept, cancel, decline
     from holdfast.testing.churn import HostUnderTest
     from holdfast.testing.churn_log import ChurnLog
     from holdfast.testing.clients import CallResult, ScriptedClient
@@ -21,8 +23,10 @@ if TYPE_CHECKING:
     from holdfast.testing.hostile import Fault, Script, Traces, script
     from holdfast.testing.marked import marked_processes
     from holdfast.testing.memory import MemoryPipe, RecordingLog, connect
+    from holdfast.testing.projections import assert_projection_doctrine
 
 __all__ = [
+    "Answers",
     "CallResult",
     "ChurnLog",
     "Fault",
@@ -34,13 +38,18 @@ __all__ = [
     "Script",
     "ScriptedClient",
     "Traces",
+    "accept",
+    "assert_projection_doctrine",
     "assert_tool_contract",
+    "cancel",
     "connect",
+    "decline",
     "marked_processes",
     "script",
 ]
 
 _HOMES = {
+    "Answers": "answers",
     "CallResult": "clients",
     "ChurnLog": "churn_log",
     "Fault": "hostile",
@@ -52,6 +61,10 @@ _HOMES = {
     "Script": "hostile",
     "ScriptedClient": "clients",
     "Traces": "hostile",
+    "accept": "answers",
+    "cancel": "answers",
+    "decline": "answers",
+    "assert_projection_doctrine": "projections",
     "assert_tool_contract": "contracts",
     "connect": "memory",
     "marked_processes": "marked",

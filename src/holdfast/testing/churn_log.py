@@ -93,7 +93,8 @@ class ChurnLog:
             entry.outcome, told = str(error.get("code")), error.get("data")
         elif isinstance(result, dict):
             entry.outcome = "tool error" if result.get("isError") else "result"
-            told = (result.get("_meta") or {}).get("io.holdfast/error")
+            meta = result.get("_meta")
+            told = meta.get("io.holdfast/error") if isinstance(meta, dict) else None
             if result.get("stray"):
                 self._break(2, f"request {message['id']!r} ({_name(entry)}) got an answer that was not its own")
         else:

@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from holdfast.errors import WireError
-from holdfast.present.profile import META_CAPABILITIES, META_REVISION, MODERN
+from holdfast.present.eras import META_LOG_LEVEL
+from holdfast.present.profile import META_CAPABILITIES, META_REVISION, META_SUBSCRIPTION, MODERN
+from holdfast.testing.answers import Answers
 from holdfast.vocabulary.events import Event
 from holdfast.vocabulary.meta import META_ERROR
 from holdfast.wire.codec import decode
-from holdfast.wire.envelope import notification_message, request_message
+from holdfast.wire.envelope import notification_message, request_message, result_message
 
 __all__ = ["CallResult", "ScriptedClient"]
 
+MAX_ROUNDS = 20  # how often one call may ask for input
 BOUND = 20.0  # seconds after which a test is told that what it waits for does not come
 
 
@@ -60,6 +63,24 @@ class CallResult:
         return text
 
     @property
+    def content(self) -> list[dict[str, Any]]:
+        """The items of a tool's result."""
+        items: list[dict[str, Any]] = self.message["result"]["content"]
+        return items
+
+    @property
+    def contents(self) -> list[dict[str, Any]]:
+        """What was read under an address."""
+        read: list[dict[str, Any]] = self.message["result"]["contents"]
+        return read
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The messages of a prompt."""
+        told: list[dict[str, Any]] = self.message["result"]["messages"]
+        return told
+
+    @property
     def payload(self) -> Any:
         """The structured content, or the text read as JSON; an AssertionError when there is neither."""
         result = self.message.get("result", {})
@@ -74,12 +95,13 @@ class CallResult:
 class ScriptedClient:
     """Sends what it is told to, waits with a bound, and keeps every message in `messages`."""
 
-    def __init__(self, pipe: _Pipe, framer: _Framer, events: list[Event]) -> None:
+    def __init__(self, pipe: _Pipe, framer: _Framer, events: list[Event], answers: Answers | None = None) -> None:
         self._pipe = pipe
         self._framer = framer
         self._ids = itertools.count(1)
         self._meta: dict[str, Any] = {}
         self._news = asyncio.Event()
+        self._answers = answers or Answers()
         self.events = events
         self.messages: list[Any] = []
 
@@ -89,8 +111,27 @@ class ScriptedClient:
             if isinstance(frame, WireError):
                 raise frame
             message = decode(frame)
-            self.messages.extend(message if isinstance(message, list) else [message])
+            for item in message if isinstance(message, list) else [message]:
+                self.messages.append(item)
+                self._answer_question(item)
         self._news.set()
+
+    def _answer_question(self, message: Any) -> None:
+        """Answer what the server asks, where the test has said how; other questions are left to the test."""
+        if "method" in message and "id" in message and self._answers.knows(message["method"]):
+            result = self._answers.to(message["method"], message.get("params") or {})
+            # Not from inside of the server's own sending.
+            asyncio.get_running_loop().call_soon(self.send, result_message(message["id"], result))
+
+    @property
+    def questions(self) -> list[tuple[str, dict[str, Any]]]:
+        """What the server has asked so far and the answers of the test were given to: methods and parameters."""
+        return list(self._answers.asked)
+
+    @property
+    def logged(self) -> list[dict[str, Any]]:
+        """What the server has told the client's log so far: level, data, logger."""
+        return [item["params"] for item in self.messages if item.get("method") == "notifications/message"]
 
     # --- sending ---------------------------------------------------------------------------------------------
 
@@ -133,11 +174,12 @@ class ScriptedClient:
     async def handshake(self, revision: str) -> dict[str, Any]:
         """Open the session at this revision; the self-describing one needs no handshake, only its `_meta`."""
         if revision == MODERN:
-            self._meta = {META_REVISION: MODERN, META_CAPABILITIES: {}}
+            self._meta = {META_REVISION: MODERN, META_CAPABILITIES: self._answers.capabilities}
             return await self.request("server/discover")
         info = {"name": "scripted", "version": "1.0.0"}
         answer = await self.request(
-            "initialize", {"protocolVersion": revision, "capabilities": {}, "clientInfo": info}
+            "initialize",
+            {"protocolVersion": revision, "capabilities": self._answers.capabilities, "clientInfo": info},
         )
         self.notify("notifications/initialized")
         return answer
@@ -147,8 +189,70 @@ class ScriptedClient:
         return await self.answer_to(self.start(method, params))
 
     async def call(self, tool: str, /, **arguments: Any) -> CallResult:
-        """Call a tool and wait for its end."""
-        return CallResult(await self.answer_to(self.start_call(tool, arguments)))
+        """Call a tool and wait for its end; where it asks for input, answer as the test says and call again."""
+        return await self._finished("tools/call", {"name": tool, "arguments": arguments})
+
+    async def _finished(self, method: str, params: dict[str, Any]) -> CallResult:
+        message = await self.request(method, params)
+        for _ in range(MAX_ROUNDS):
+            more = self._answers.input_for(message)
+            if more is None:
+                break
+            message = await self.request(method, {**params, **more})
+        return CallResult(message)
+
+    async def log_level(self, level: str) -> None:
+        """Ask for log messages of this level and above: from now on, in either era."""
+        if META_REVISION in self._meta:
+            self._meta = {**self._meta, META_LOG_LEVEL: level}
+        else:
+            await self.request("logging/setLevel", {"level": level})
+
+    async def listed(self, method: str) -> list[dict[str, Any]]:
+        """Every entry of a list, from all its pages: "tools/list", "prompts/list", "resources/list" and so on."""
+        entries: list[dict[str, Any]] = []
+        params: dict[str, Any] = {}
+        while True:
+            result = (await self.request(method, params))["result"]
+            entries += next(value for value in result.values() if isinstance(value, list))
+            if "nextCursor" not in result:
+                return entries
+            params = {"cursor": result["nextCursor"]}
+
+    async def read_resource(self, uri: str) -> CallResult:
+        """Read what stands under an address; `.contents` holds it."""
+        return await self._finished("resources/read", {"uri": uri})
+
+    async def get_prompt(self, name: str, /, **arguments: str) -> CallResult:
+        """Ask for a prompt; `.messages` holds it."""
+        return await self._finished("prompts/get", {"name": name, "arguments": arguments})
+
+    async def complete(self, of: str, argument: str, value: str = "", **given: str) -> list[str]:
+        """How an argument of a prompt, or of a template, may go on; an AssertionError when that was refused."""
+        ref = {"type": "ref/resource", "uri": of} if "{" in of else {"type": "ref/prompt", "name": of}
+        params: dict[str, Any] = {"ref": ref, "argument": {"name": argument, "value": value}}
+        if given:
+            params["context"] = {"arguments": given}
+        answer = await self.request("completion/complete", params)
+        if "error" in answer:
+            raise AssertionError(f"the completion was refused: {answer['error']['message']}")
+        values: list[str] = answer["result"]["completion"]["values"]
+        return values
+
+    async def listen(self, **wanted: Any) -> int:
+        """Open a stream of 2026-07-28, wait for its acknowledgement, and return its id."""
+        number = self.start("subscriptions/listen", {"notifications": wanted})
+        await self.told("notifications/subscriptions/acknowledged", lambda params: _stream(params) == number)
+        return number
+
+    async def told(self, method: str, wanted: Callable[[dict[str, Any]], bool] = lambda _: True) -> dict[str, Any]:
+        """The parameters of the first notification of this method that is wanted, waited for with a bound."""
+
+        def matches(message: Any) -> bool:
+            return message.get("method") == method and wanted(message.get("params", {}))
+
+        params: dict[str, Any] = (await self.wait_for(matches, what=method)).get("params", {})
+        return params
 
     async def answer_to(self, request_id: int | str | None) -> dict[str, Any]:
         """The answer to this request, waited for with a bound."""
@@ -180,3 +284,7 @@ class ScriptedClient:
             message["params"] for message in self.messages if message.get("method") == "notifications/progress"
         ]
         return [params for params in notices if params.get("progressToken") == token]
+
+
+def _stream(params: dict[str, Any]) -> Any:
+    return params.get("_meta", {}).get(META_SUBSCRIPTION)

@@ -7,6 +7,7 @@ from typing import Any
 
 from holdfast.contract.model import ToolContract
 from holdfast.contract.snapshot import write_snapshot
+from holdfast.testing.answers import Reply
 from holdfast.testing.clients import ScriptedClient
 from holdfast.testing.memory import connect
 from holdfast.vocabulary.effects import EffectKind
@@ -18,10 +19,20 @@ __all__ = ["assert_tool_contract"]
 _UNKNOWN = "holdfast_unknown_argument"
 
 
-async def assert_tool_contract(server: Server, *, run: tuple[str, ...] = ()) -> None:
-    """Fail with the first promise that does not hold. `run` names further tools whose examples may be run."""
+async def assert_tool_contract(
+    server: Server,
+    *,
+    run: tuple[str, ...] = (),
+    elicit: Reply = None,
+    sample: Reply = None,
+    roots: Reply = None,
+) -> None:
+    """Fail with the first promise that does not hold. `run` names further tools whose examples may be run.
+
+    `elicit`, `sample` and `roots` answer what these ask, as in `connect`.
+    """
     assert write_snapshot(server.surface) == write_snapshot(server.surface), "the snapshot changes on repeat"
-    async with connect(server) as client:
+    async with connect(server, elicit=elicit, sample=sample, roots=roots) as client:
         listed = (await client.request("tools/list"))["result"]["tools"]
         published = {tool["name"]: tool for tool in listed}
         for contract in server.surface.tools:

@@ -30,7 +30,10 @@ def command_line(pid: int) -> list[str]:
     if not (_PROC / "self" / "cmdline").exists():
         import psutil
 
-        return list(psutil.Process(pid).cmdline()) if psutil.pid_exists(pid) else []
+        try:
+            return list(psutil.Process(pid).cmdline())
+        except psutil.NoSuchProcess:
+            return []
     return os.fsdecode(_read(str(pid), "cmdline")).split("\0")[:-1]
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from holdfast.settings import Settings
+from holdfast.testing.answers import Answers, Reply
 from holdfast.testing.clients import ScriptedClient
 from holdfast.testing.faults import FaultPlan
 from holdfast.vocabulary.call import Stop
@@ -16,6 +17,7 @@ from holdfast.vocabulary.events import Event
 from holdfast.wire.codec import encode
 from holdfast.wire.framing import ContentLengthFramer, LineFramer
 from holdfast.wire.legible import ENDS_KEPT
+from holdfast.worker.lifespan import entered
 from holdfast.worker.server import Server
 from holdfast.worker.session import DirectOutlet, Session
 
@@ -90,8 +92,14 @@ async def connect(
     settings: Settings | None = None,
     revision: str | None = "2025-11-25",
     plan: FaultPlan | None = None,
+    elicit: Reply = None,
+    sample: Reply = None,
+    roots: Reply = None,
 ) -> AsyncIterator[ScriptedClient]:
     """A client in session with the server. `revision=None` leaves the handshake to the test.
+
+    `elicit`, `sample` and `roots` answer what tools ask: `accept(name="Ann")` or `decline()`; a text; a list of
+    addresses; or a function of the parameters that returns one of these. It can be asked what has an answer.
 
     Leaving the block stops what is still in flight; `client.events` holds what the server recorded.
     """
@@ -111,14 +119,17 @@ async def connect(
             session.receive(frame)
 
     upward = MemoryPipe(framer(), to_server)
-    client = ScriptedClient(upward, client_input, log.events)
+    client = ScriptedClient(upward, client_input, log.events, Answers(elicit, sample, roots))
     downward = MemoryPipe(framer(), client.receive)
-    session = Session(server, settings, log, DirectOutlet(log, downward.send), legacy_framing=legacy)
-    try:
-        if revision is not None:
-            await client.handshake(revision)
-        upward.follow(plan or FaultPlan())
-        yield client
-    finally:
-        session.calls.stop_all(Stop.DISCONNECT)
-        await session.calls.wait_idle(settings.kill_grace + 1.0)
+    async with entered(server, log) as state:
+        outlet = DirectOutlet(log, downward.send)
+        session = Session(server, settings, log, outlet, legacy_framing=legacy, state=state)
+        try:
+            if revision is not None:
+                await client.handshake(revision)
+            upward.follow(plan or FaultPlan())
+            yield client
+        finally:
+            session.calls.stop_all(Stop.DISCONNECT)
+            await session.calls.wait_idle(settings.kill_grace + 1.0)
+            session.listening.close()

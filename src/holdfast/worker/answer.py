@@ -4,13 +4,16 @@ An answer is a tool result, a protocol error, or silence. Which of them an outco
 call's profile and dialect; nothing here runs or waits.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from holdfast.contract.model import Surface, ToolContract
+from holdfast.contract.model import ToolContract
+from holdfast.contract.surface import Surface
+from holdfast.present.continuation import CursorRefused
 from holdfast.present.dialects import Dialect, success
+from holdfast.present.eras import MISSING_CAPABILITY, content_for_revision, input_required
 from holdfast.present.profile import Profile, shape_result
 from holdfast.present.render import Presentation, Renderer, RenderMode, failure_text, text_of
 from holdfast.vocabulary.call import Stop
@@ -18,16 +21,21 @@ from holdfast.vocabulary.faults import Fault, fault
 from holdfast.vocabulary.meta import META_ERROR
 from holdfast.wire.codec import encode
 from holdfast.wire.envelope import INVALID_PARAMS
+from holdfast.worker.pages import PageRequest
 from holdfast.worker.validate import Violation
 
 __all__ = [
+    "ENVELOPE_BYTES",
     "Answer",
     "Manner",
     "ProtocolError",
     "ToolResult",
     "answer_fault",
+    "answer_incapable",
     "answer_refusal",
+    "answer_unfinished",
     "answer_value",
+    "cursor_refused",
     "error_data",
     "invalid_arguments",
     "stop_fault",
@@ -63,6 +71,7 @@ class Manner:
     profile: Profile
     presentation: Presentation
     max_bytes: int
+    page: PageRequest | None = None
 
     @property
     def dialect(self) -> Dialect:
@@ -71,24 +80,91 @@ class Manner:
 
 
 def answer_value(
-    manner: Manner, contract: ToolContract, payload: Any, renderer: Renderer | None = None
+    manner: Manner,
+    contract: ToolContract,
+    payload: Any,
+    renderer: Renderer | None = None,
+    content: Sequence[dict[str, Any]] = (),
 ) -> ToolResult | Fault:
-    """The result of a call that succeeded; a fault when it is too large to be sent."""
+    """The result of a call that succeeded; a fault when it is too large to be sent.
+
+    `content` are the items that the tool made itself: behind its text, or alone where it has no payload.
+    """
+    items = [content_for_revision(item, manner.profile.revision) for item in content]
+    if contract.returns_content:
+        return _sent(manner, contract, {"content": items, "isError": False})
+    if manner.page is not None:
+        return _answer_page(manner, manner.page, contract, payload)
+    return _answer_whole(manner, contract, payload, items, renderer=renderer)
+
+
+def _answer_page(manner: Manner, request: PageRequest, contract: ToolContract, payload: Any) -> ToolResult | Fault:
+    """One page of the list in the payload: with fewer rows where all that fit are too large to be sent."""
+    most: int | None = None
+    while True:
+        try:
+            page = request.page(contract, payload, manner.presentation, most)
+        except CursorRefused as error:
+            return cursor_refused(manner.dialect, contract.name, str(error))
+        if page is None:
+            return _answer_whole(manner, contract, payload, [])
+        answer = _answer_whole(manner, contract, page.payload, [], text=page.text)
+        if isinstance(answer, ToolResult) or page.rows <= 1:
+            return answer
+        most = page.rows // 2
+
+
+def _answer_whole(
+    manner: Manner,
+    contract: ToolContract,
+    payload: Any,
+    content: list[dict[str, Any]],
+    *,
+    renderer: Renderer | None = None,
+    text: str | None = None,
+) -> ToolResult | Fault:
     document = success(manner.dialect, payload)
-    shown = document if manner.presentation.render is RenderMode.JSON else payload
-    text = text_of(shown, manner.presentation, renderer=renderer)
-    result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": False}
+    if text is None:
+        shown = document if manner.presentation.render is RenderMode.JSON else payload
+        text = text_of(shown, manner.presentation, surface=contract.policy.kind, renderer=renderer)
+    result: dict[str, Any] = {"content": [{"type": "text", "text": text}, *content], "isError": False}
     if manner.profile.structured_content and manner.surface.output_schema_published:
         result["structuredContent"] = document
+    return _sent(manner, contract, result)
+
+
+def _sent(manner: Manner, contract: ToolContract, result: dict[str, Any]) -> ToolResult | Fault:
+    return _too_large(manner, contract, result) or ToolResult(_complete(result, manner))
+
+
+def _too_large(manner: Manner, contract: ToolContract, result: dict[str, Any]) -> Fault | None:
     # Encoding it here also finds what cannot be sent at all, while the call can still end in a fault.
-    if len(encode(result)) > manner.max_bytes - ENVELOPE_BYTES:
-        return fault(
-            "RESULT_TOO_LARGE",
-            f"the answer of {contract.name} is larger than {manner.max_bytes} bytes",
-            details={"limitBytes": manner.max_bytes},
-            hint="Ask for less: narrow the request or page through it.",
-        )
-    return ToolResult(_complete(result, manner))
+    if len(encode(result)) <= manner.max_bytes - ENVELOPE_BYTES:
+        return None
+    return fault(
+        "RESULT_TOO_LARGE",
+        f"the answer of {contract.name} is larger than {manner.max_bytes} bytes",
+        details={"limitBytes": manner.max_bytes},
+        hint="Ask for less: narrow the request or page through it.",
+    )
+
+
+def answer_unfinished(
+    manner: Manner, contract: ToolContract, requests: Mapping[str, Any], state: str
+) -> ToolResult | Fault:
+    """The result of a run that ended with questions; the client calls again with their answers."""
+    result = input_required(requests, state, {"name": manner.surface.name, "version": manner.surface.version})
+    return _too_large(manner, contract, result) or ToolResult(result)
+
+
+def answer_incapable(profile: Profile, problem: Fault) -> ProtocolError | None:
+    """The protocol error for a client that did not declare what a tool needs of it, where the era has one."""
+    required = problem.details.get("requiredCapabilities")
+    if not profile.self_describing or problem.code != "CAPABILITY_MISSING" or not isinstance(required, dict):
+        return None
+    return ProtocolError(
+        MISSING_CAPABILITY, problem.message, {"code": problem.code, "requiredCapabilities": required}
+    )
 
 
 def answer_refusal(manner: Manner, problem: Fault) -> ToolResult | ProtocolError:
@@ -142,8 +218,24 @@ def invalid_arguments(dialect: Dialect, tool: str, violations: list[Violation]) 
     )
 
 
-def stop_fault(why: Stop, tool: str, timeout: float | None) -> Fault:
-    """The fault of a call that was ended from outside."""
+def cursor_refused(dialect: Dialect, tool: str, reason: str) -> Fault:
+    """The fault of a call that continues an answer which cannot be continued."""
+    wrong: Violation = {
+        "instancePath": "/cursor",
+        "schemaPath": "#/properties/cursor",
+        "keyword": "cursor",
+        "params": {},
+        "message": reason,
+    }
+    return replace(
+        invalid_arguments(dialect, tool, [wrong]),
+        hint="Start over: call again with the same arguments and without cursor.",
+    )
+
+
+def stop_fault(why: Stop, tool: str, timeout: float | None, dialect: Dialect) -> Fault:
+    """The fault of a call that was ended from outside; a server of runs says that no run was ended with it."""
+    details = {"scope": "request"} if dialect is Dialect.LAUNCH else {}
     if why is Stop.TIMEOUT:
         timeout_ms = round((timeout or 0) * 1000)
         return fault(
@@ -153,8 +245,9 @@ def stop_fault(why: Stop, tool: str, timeout: float | None) -> Fault:
             hint="Narrow the request or raise the timeout.",
         )
     if why is Stop.SHUTDOWN:
-        return fault("CANCELLED", f"{tool} was stopped because the server is shutting down", retryable=True)
-    return fault("CANCELLED", f"{tool} was cancelled")
+        message = f"{tool} was stopped because the server is shutting down"
+        return fault("CANCELLED", message, retryable=True, details=details)
+    return fault("CANCELLED", f"{tool} was cancelled", details=details)
 
 
 def error_data(problem: Fault) -> dict[str, Any]:

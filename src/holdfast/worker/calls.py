@@ -5,14 +5,17 @@ the tasks, the timers and the queue.
 """
 
 import asyncio
+import contextlib
 import itertools
 import os
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from holdfast.contract.model import Surface
+from holdfast.contract.surface import Surface
 from holdfast.observe.sink import EventSink
+from holdfast.present.dialects import Dialect
 from holdfast.present.profile import Profile
 from holdfast.present.render import Presentation
 from holdfast.settings import Settings
@@ -20,11 +23,10 @@ from holdfast.vocabulary.call import ACCEPTED, Call, Command, Phase, Step, Stop
 from holdfast.vocabulary.events import CallEnded, WorkAbandoned
 from holdfast.vocabulary.faults import Fault, fault
 from holdfast.vocabulary.ids import RequestId, match_cancellation
-from holdfast.worker.answer import Answer, Manner, ToolResult, answer_fault, answer_value, stop_fault
-from holdfast.worker.context import Context
+from holdfast.worker.answer import Answer, Manner, ToolResult, stop_fault
+from holdfast.worker.context import NO_STATE, Context
 from holdfast.worker.deadlines import Deadlines
 from holdfast.worker.faults import internal_fault
-from holdfast.worker.invoke import RegisteredTool, invoke
 from holdfast.worker.progress import ProgressMeter
 
 __all__ = ["GIVE_UP_MARGIN", "CallTable", "LiveCall"]
@@ -41,45 +43,31 @@ _OUTCOMES = {
 }
 
 
-class LiveCall:
-    """One call between its admission and its answer."""
+class LiveCall(ABC):
+    """One call between its admission and its answer; a subclass knows what is called, and how it is answered.
 
-    __slots__ = (
-        "answer",
-        "arguments",
-        "began",
-        "begun",
-        "context",
-        "keywords",
-        "manner",
-        "outcome",
-        "patience",
-        "request_id",
-        "state",
-        "task",
-        "tool",
-        "trace",
-    )
+    `method` is told in the event log; tools leave it out. `timeout` None is the server's default, 0 is no limit.
+    """
+
+    __slots__ = ("answer", "began", "begun", "context", "method", "outcome", "patience", "request_id", "state",
+                 "task", "timeout", "trace")  # fmt: skip
 
     def __init__(
         self,
         request_id: RequestId,
-        tool: RegisteredTool,
-        arguments: dict[str, Any],
-        keywords: dict[str, Any],
-        manner: Manner,
         context: Context,
         answer: Callable[[Answer], None],
         trace: str | None,
+        *,
+        timeout: float | None,
+        method: str | None = None,
     ) -> None:
         self.request_id = request_id
-        self.tool = tool
-        self.arguments = arguments
-        self.keywords = keywords
-        self.manner = manner
         self.context = context
         self.answer = answer
         self.trace = trace
+        self.timeout = timeout
+        self.method = method
         self.state: Call = ACCEPTED
         self.began = 0.0
         self.begun = False
@@ -87,11 +75,34 @@ class LiveCall:
         self.task: asyncio.Task[None] | None = None
         self.patience: asyncio.TimerHandle | None = None
 
+    @property
+    def name(self) -> str:
+        """What is called, for people."""
+        return self.context.tool
+
+    @property
+    @abstractmethod
+    def dialect(self) -> Dialect:
+        """The dialect of the server."""
+
+    @abstractmethod
+    async def run(self, log: EventSink, settings: Settings) -> Any:
+        """Do the work: its outcome, or the fault that was declared for it."""
+
+    @abstractmethod
+    def told(self, outcome: Any, settings: Settings) -> ToolResult | Fault:
+        """The answer of work that succeeded, or why it cannot be sent."""
+
+    @abstractmethod
+    def failed(self, problem: Fault, duration_ms: float = 0.0) -> Answer:
+        """The answer of work that failed."""
+
 
 class CallTable:
     """Admission, the queue and the running calls of one session."""
 
-    def __init__(self, settings: Settings, log: EventSink) -> None:
+    def __init__(self, settings: Settings, log: EventSink, state: Any = NO_STATE) -> None:
+        self.server_state = state  # what the lifespan of the server gave
         self._settings = settings
         self._log = log
         self._loop = asyncio.get_running_loop()
@@ -224,7 +235,7 @@ class CallTable:
             self._abandoned.add(call.task)
             call.task.add_done_callback(self._abandoned.discard)
             self._running -= 1
-            self._log.emit(WorkAbandoned(call.context.call_id, call.tool.contract.name))
+            self._log.emit(WorkAbandoned(call.context.call_id, call.name))
         self._advance(call, call.state.give_up())
         self._start_waiting()
 
@@ -234,19 +245,32 @@ class CallTable:
         if self._advance(call, call.state.dispatch()) is not Command.RUN:
             return
         self._running += 1
-        timeout = self.timeout_of(call.tool)
+        timeout = self.timeout_of(call)
         if timeout:
             self._deadlines.add(call, timeout)
         call.task = self._loop.create_task(self._work(call))
 
-    def timeout_of(self, tool: RegisteredTool) -> float:
-        """Seconds that a call of the tool may run; 0 means no limit."""
-        return self._settings.tool_timeout if tool.timeout is None else tool.timeout
+    def timeout_of(self, call: LiveCall) -> float:
+        """Seconds that a call may run; 0 means no limit."""
+        return self._settings.tool_timeout if call.timeout is None else call.timeout
+
+    @contextlib.contextmanager
+    def not_counted(self, request_id: RequestId) -> Iterator[None]:
+        """Inside, the time limit of this call stands still: somebody else is taking the time."""
+        call = self._in_flight.get(request_id)
+        if call is None:
+            yield
+            return
+        self._deadlines.pause(call)
+        try:
+            yield
+        finally:
+            self._deadlines.resume(call)
 
     async def _work(self, call: LiveCall) -> None:
         call.begun = True
         try:
-            call.outcome = await invoke(call.tool, call.arguments, call.keywords, call.context, self._log)
+            call.outcome = await call.run(self._log, self._settings)
         except asyncio.CancelledError as error:
             if call.state.phase is Phase.RUNNING:  # nobody stopped the call: the tool cancelled itself
                 call.outcome = internal_fault(error, call.context, self._log)
@@ -290,22 +314,22 @@ class CallTable:
             outcome = answer
         self._end(call, self._failed(call, outcome), "error", outcome)
 
-    def _rendered(self, call: LiveCall, payload: Any) -> ToolResult | Fault:
+    def _rendered(self, call: LiveCall, outcome: Any) -> ToolResult | Fault:
         try:
-            return answer_value(call.manner, call.tool.contract, payload, call.tool.renderer)
+            return call.told(outcome, self._settings)
         except BaseException as error:  # noqa: BLE001 - a renderer is the tool author's code
             return internal_fault(error, call.context, self._log)
 
     def _failed(self, call: LiveCall, problem: Fault) -> Answer:
         try:
-            return answer_fault(call.manner, problem, self._elapsed_ms(call))
+            return call.failed(problem, self._elapsed_ms(call))
         except BaseException as error:  # noqa: BLE001 - a failure that cannot be told must still be told
-            return answer_fault(call.manner, internal_fault(error, call.context, self._log))
+            return call.failed(internal_fault(error, call.context, self._log))
 
     def _answer_stop(self, call: LiveCall) -> None:
         why = call.state.stop
         assert why is not None
-        problem = stop_fault(why, call.tool.contract.name, self.timeout_of(call.tool))
+        problem = stop_fault(why, call.name, self.timeout_of(call), call.dialect)
         answer = self._failed(call, problem) if why.answered else None
         self._end(call, answer, _OUTCOMES[why], problem)
 
@@ -320,13 +344,14 @@ class CallTable:
             CallEnded(
                 request_id=call.request_id,
                 call_id=call.context.call_id,
-                tool=call.tool.contract.name,
+                tool=call.name,
                 outcome=outcome,
                 duration_ms=round(self._elapsed_ms(call), 3),
                 code=problem.code if problem else None,
                 fault_class=problem.fault_class.value if problem else None,
                 fault_id=problem.fault_id if problem else None,
                 trace=call.trace,
+                method=call.method,
             )
         )
         call.answer(answer)

@@ -1,31 +1,46 @@
-"""What a tool is given besides its arguments: progress, programs that die with the call, and the stop flag.
+"""What a tool is given besides its arguments: progress, programs that die with the call, and its client.
 
 `Context` is for `async def` tools; `SyncContext` has the same verbs for tools that run in a thread.
 """
 
 import asyncio
 import contextlib
+import itertools
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
+
+from typing_extensions import TypeVar
 
 from holdfast.errors import StopWork
 from holdfast.observe.sink import EventSink
+from holdfast.present.secrets import NO_SECRETS, Secrets
 from holdfast.vocabulary.events import KillFailed
 from holdfast.vocabulary.ids import RequestId
+from holdfast.worker.asking import MUTE, Asking
+from holdfast.worker.asking_verbs import AskingVerbs, SyncAskingVerbs
+from holdfast.worker.client_log import SILENT, ClientLog
 from holdfast.worker.progress import ProgressMeter
 
 if TYPE_CHECKING:
     from holdfast.process import Completed, Outcome
 
-__all__ = ["Context", "SyncContext"]
+__all__ = ["NO_STATE", "Context", "SyncContext"]
+
+# What the lifespan of a server gives; a plain `Context` says nothing about it.
+State = TypeVar("State", default=Any)
+NO_STATE: Any = object()
 
 
-class Context:
-    """The call, as its tool sees it. Made by the runtime; a tool asks for it with a parameter of this type."""
+class Context(AskingVerbs, Generic[State]):
+    """The call, as its tool sees it. Made by the runtime; a tool asks for it with a parameter of this type.
 
-    __slots__ = ("_log", "_meter", "_programs", "_stopped", "call_id", "grace", "request_id", "tool")
+    `Context[Library]` says what `ctx.state` is: what the lifespan of the server gave.
+    """
+
+    __slots__ = ("_asking", "_client_log", "_log", "_meter", "_numbers", "_programs", "_state", "_stopped",
+                 "call_id", "grace", "request_id", "secrets", "tool")  # fmt: skip
 
     def __init__(
         self,
@@ -36,15 +51,34 @@ class Context:
         meter: ProgressMeter,
         grace: float,
         log: EventSink,
+        secrets: Secrets = NO_SECRETS,
+        state: Any = NO_STATE,
+        asking: Asking = MUTE,
+        client_log: ClientLog = SILENT,
     ) -> None:
+        self._state = state
         self.tool = tool
         self.call_id = call_id
         self.request_id = request_id
         self._meter = meter
         self.grace = grace
         self._log = log
+        self.secrets = secrets  # what must not be told of its arguments
+        self._asking = asking
+        self._numbers = itertools.count(1)
+        self._client_log = client_log
         self._stopped = False
         self._programs: set[asyncio.Task[Completed]] = set()
+
+    @property
+    def state(self) -> State:
+        """What the lifespan of the server gave; the same object for every call of this process."""
+        if self._state is NO_STATE:
+            raise RuntimeError(
+                f"{self.tool} has no state: write Server(..., lifespan=...), and do not isolate the tool"
+            )
+        state: State = self._state
+        return state
 
     @property
     def stopped(self) -> bool:
@@ -116,9 +150,21 @@ class Context:
                 await asyncio.wait(self._programs)
 
     def mark_stopped(self) -> None:
-        """For the runtime: the call is being ended; no progress leaves it any more."""
+        """For the runtime: the call is being ended; no progress and no log leaves it any more."""
         self._stopped = True
         self._meter.close()
+        if self._client_log is not SILENT:
+            self._client_log.close()
+
+    @property
+    def asking(self) -> Asking:
+        """For the runtime: the way to the client."""
+        return self._asking
+
+    @property
+    def client_log(self) -> ClientLog:
+        """For the runtime: the log of the client."""
+        return self._client_log
 
     def relay(self, notice: Mapping[str, Any]) -> None:
         """For the runtime: pass on a progress report that a child process made for this call."""
@@ -137,7 +183,7 @@ class Context:
         self._log.emit(KillFailed(self.call_id, survivors, message))
 
 
-class SyncContext:
+class SyncContext(SyncAskingVerbs, Generic[State]):
     """`Context` for a tool that runs in a thread: the same verbs, blocking.
 
     A thread cannot be interrupted from outside. Every verb raises `StopWork` once the call is being ended, and
@@ -146,15 +192,24 @@ class SyncContext:
 
     __slots__ = ("_inner", "_loop", "_tasks")
 
-    def __init__(self, inner: Context, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, inner: Context[State], loop: asyncio.AbstractEventLoop) -> None:
         self._inner = inner
         self._loop = loop
         self._tasks: set[asyncio.Task[Any]] = set()
 
     @property
+    def _verbs(self) -> AskingVerbs:
+        return self._inner
+
+    @property
     def tool(self) -> str:
         """The name of the tool."""
         return self._inner.tool
+
+    @property
+    def state(self) -> State:
+        """What the lifespan of the server gave; the same object for every call, so guard what threads share."""
+        return self._inner.state
 
     @property
     def request_id(self) -> RequestId:

@@ -20,6 +20,7 @@ class Deadlines(Generic[Key]):
         self._loop = loop
         self._expire = expire
         self._due: dict[Key, float] = {}
+        self._paused: dict[Key, tuple[float, int]] = {}  # what is left, and how often it was paused
         self._timer: asyncio.TimerHandle | None = None
 
     def add(self, key: Key, seconds: float) -> None:
@@ -32,6 +33,24 @@ class Deadlines(Generic[Key]):
     def remove(self, key: Key) -> None:
         """The key is done; the timer may stay, it finds nothing and looks for the next."""
         self._due.pop(key, None)
+        self._paused.pop(key, None)
+
+    def pause(self, key: Key) -> None:
+        """Let the time of the key stand still, until it was resumed as often."""
+        left, times = self._paused.get(key, (0.0, 0))
+        when = self._due.pop(key, None)
+        if when is not None:
+            left = max(0.0, when - self._loop.time())
+        if when is not None or times:
+            self._paused[key] = left, times + 1
+
+    def resume(self, key: Key) -> None:
+        """Let the time of the key go on; one that was removed meanwhile stays so."""
+        left, times = self._paused.pop(key, (0.0, 0))
+        if times > 1:
+            self._paused[key] = left, times - 1
+        elif times:
+            self.add(key, left)
 
     def _arm(self, when: float) -> None:
         if self._timer is not None:

@@ -5,17 +5,20 @@ The event log gets the rest under the same id. Nothing here raises, whatever the
 
 import os
 import traceback
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from holdfast.contract.model import ToolContract
-from holdfast.errors import ProcessError, ToolError
+from holdfast.contract.model import ErrorSpec
+from holdfast.errors import CODES, ProcessError, QuestionError, ToolError
 from holdfast.observe.sink import EventSink
 from holdfast.present.compact import json_ready
 from holdfast.vocabulary.events import FaultRecorded
 from holdfast.vocabulary.faults import Fault, FaultClass, fault
 from holdfast.worker.context import Context
 
-__all__ = ["IsolatedDeath", "IsolatedFailure", "declared_fault", "internal_fault", "record_fault"]
+if TYPE_CHECKING:
+    from holdfast.process import Outcome
+
+__all__ = ["Declared", "IsolatedDeath", "IsolatedFailure", "declared_fault", "internal_fault", "record_fault"]
 
 MAX_TRACE = 32_000
 
@@ -30,22 +33,40 @@ class IsolatedFailure(Exception):  # noqa: N818 - an outcome of the call, not a 
 
 
 class IsolatedDeath(Exception):  # noqa: N818 - an outcome of the call, not a defect of ours
-    """The child process died before it answered."""
+    """The child process died before it answered; `code` and `consequence` say what that means to the caller."""
 
-    def __init__(self, tool: str, returncode: int | None, number: int | None) -> None:
-        how = f"signal {number}" if number else f"exit code {returncode}"
-        super().__init__(f"the process of {tool} died before it answered ({how}); the server is not affected")
-        self.shown = {"exitCode": returncode, "signal": number}
+    def __init__(self, tool: str, ended: "Outcome", code: str, consequence: str) -> None:
+        how = f"signal {ended.signal}" if ended.signal else f"exit code {ended.returncode}"
+        super().__init__(f"the process of {tool} died before it answered ({how}); {consequence}")
+        self.code = code
+        self.shown = {"exitCode": ended.returncode, "signal": ended.signal}
 
 
-def declared_fault(contract: ToolContract, error: ToolError, context: Context, log: EventSink) -> Fault:
+class Declared(Protocol):
+    """Whatever declares the codes that its function may end with: a tool, a prompt, a resource."""
+
+    @property
+    def errors(self) -> tuple[ErrorSpec, ...]:
+        """The codes with their words."""
+
+    @property
+    def allowed_codes(self) -> frozenset[str]:
+        """Every code that may be raised."""
+
+
+def declared_fault(contract: Declared, error: ToolError, context: Context, log: EventSink) -> Fault:
     """The fault that a tool ended its call with, if it is one that it declares."""
-    if error.code not in contract.allowed_codes:
+    if error.code not in contract.allowed_codes and not isinstance(error, QuestionError):
         return internal_fault(error, context, log, cause_class="UndeclaredErrorCode")
     spec = next((spec for spec in contract.errors if spec.code == error.code), None)
     retryable = error.retryable if error.retryable is not None else (spec.retryable if spec else None)
     hint = error.hint or (spec.remedy if spec else None)
-    return fault(error.code, error.message, retryable=retryable, details=json_ready(error.details), hint=hint)
+    secrets = context.secrets
+    details = secrets.value(json_ready(error.details)) if secrets else json_ready(error.details)
+    message, hint = (
+        (secrets.text(error.message), hint and secrets.text(hint)) if secrets else (error.message, hint)
+    )
+    return fault(error.code, message, retryable=retryable, details=details, hint=hint)
 
 
 def internal_fault(
@@ -81,14 +102,22 @@ def record_fault(
     tool = context.tool if context else None
     call_id = context.call_id if context else None
     trace = trace or "".join(traceback.format_exception(error))[-MAX_TRACE:]
-    log.emit(FaultRecorded(fault_id, call_id, tool, cause, _words(error), trace, json_ready(details)))
+    words, details = _words(error), json_ready(details)
+    if context is not None and context.secrets:
+        secrets = context.secrets
+        words, trace, details = secrets.text(words), secrets.text(trace), secrets.value(details)
+        said = said and secrets.text(said)
+    log.emit(FaultRecorded(fault_id, call_id, tool, cause, words, trace, details))
+    code = error.code if isinstance(error, IsolatedDeath) else "INTERNAL"
+    hint = f"The event log has the full record: holdfast events show --fault {fault_id}"
     of_process = isinstance(error, ProcessError | IsolatedDeath)
+    fault_class = FaultClass.PROCESS if of_process else FaultClass.INVARIANT
     return fault(
-        "INTERNAL",
+        code,
         said or f"{tool or 'the request'} failed unexpectedly ({cause})",
-        fault_class=FaultClass.PROCESS if of_process else FaultClass.INVARIANT,
+        fault_class=fault_class if code == "INTERNAL" else None,  # every other code has a class of its own
         details={"cause_class": cause, **(shown or {})},
-        hint=f"The event log has the full record: holdfast events show --fault {fault_id}",
+        hint=hint if code == "INTERNAL" else CODES[code].remedy,
         fault_id=fault_id,
     )
 

@@ -8,52 +8,117 @@ import asyncio
 import contextlib
 import contextvars
 import threading
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from holdfast.contract.binding import OutputRejected
+from holdfast.contract.content_type import split_content
 from holdfast.contract.derive import DerivedTool
 from holdfast.contract.model import ToolContract
-from holdfast.errors import StopWork, ToolError
+from holdfast.errors import InputNeeded, StopWork, ToolError
 from holdfast.observe.sink import EventSink
-from holdfast.present.render import Renderer
+from holdfast.present.projection import ProjectionBroken
+from holdfast.present.render import DetailLevel, Renderer
+from holdfast.present.secrets import secret_places
+from holdfast.settings import ToolRule
+from holdfast.vocabulary.effects import Effect
+from holdfast.worker.asking import needed_in
 from holdfast.worker.context import Context, SyncContext
 from holdfast.worker.faults import declared_fault, internal_fault
-from holdfast.worker.isolate import run_isolated
+from holdfast.worker.isolate import Repeats, run_isolated
+from holdfast.worker.shorten import NO_PROMISE, OutputPromise
 from holdfast.worker.validate import SchemaValidator
 
-__all__ = ["RegisteredTool", "invoke", "run_here"]
+__all__ = ["RegisteredTool", "RichPayload", "Runnable", "invoke", "run_here"]
+
+
+class RichPayload(NamedTuple):
+    """The payload of a tool, None where it has none, with further items of content."""
+
+    payload: Any
+    content: Sequence[dict[str, Any]]
+
+
+class Runnable(Protocol):
+    """A function that can be run here: that of a tool, a prompt or a resource."""
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """What is called."""
+
+    @property
+    def is_async(self) -> bool:
+        """Whether it is a coroutine function."""
+
+    @property
+    def context_parameter(self) -> str | None:
+        """The name of the parameter that takes the context."""
 
 
 class RegisteredTool:
     """A tool that is ready to be called: its contract, its function, its compiled schemas."""
 
-    __slots__ = ("arguments", "contract", "derived", "renderer", "result", "timeout")
+    __slots__ = ("arguments", "contract", "derived", "effect", "output", "output_rule", "renderer", "replays",
+                 "result", "secrets", "timeout")  # fmt: skip
 
-    def __init__(self, derived: DerivedTool, renderer: Renderer | None = None) -> None:
+    def __init__(
+        self, derived: DerivedTool, renderer: Renderer | None = None, output: OutputPromise = NO_PROMISE
+    ) -> None:
         self.derived = derived
         self.contract: ToolContract = derived.contract
         self.arguments = SchemaValidator(derived.contract.input_schema)
+        self.secrets = secret_places(derived.contract.input_schema)
         self.result = SchemaValidator(derived.contract.output_schema) if derived.contract.output_schema else None
         self.renderer = renderer
-        self.timeout = derived.contract.timeout  # whoever runs the server may give it another
+        self.output = output
+        self.output_rule: ToolRule | None = None
+        # Whoever runs the server may say otherwise about these three.
+        self.timeout = derived.contract.timeout
+        self.effect: Effect = derived.contract.effect
+        self.replays: int | None = None
+
+    def is_result(self, payload: Any) -> bool:
+        """Whether the output schema allows this payload."""
+        return self.result is None or not self.result.violations(payload)
 
 
 async def invoke(
-    tool: RegisteredTool, arguments: dict[str, Any], keywords: dict[str, Any], context: Context, log: EventSink
+    tool: RegisteredTool,
+    arguments: dict[str, Any],
+    keywords: dict[str, Any],
+    context: Context,
+    log: EventSink,
+    replays: int = 0,
+    detail: DetailLevel = DetailLevel.FULL,
 ) -> Any:
-    """Run the tool to its end: its payload, checked against the output schema, or the fault it ended in."""
+    """Run the tool to its end: its payload as `detail` shows it, held to its schema and rules, or its fault.
+
+    `replays` is how often a call whose child process died may be run again; a number of the tool's own goes first.
+    """
     try:
         if tool.contract.isolate:
-            payload = await run_isolated(tool.derived, arguments, context)
+            repeats = Repeats(tool.effect, replays if tool.replays is None else tool.replays)
+            payload, content = await run_isolated(tool.derived, arguments, context, log, repeats)
         else:
-            payload = tool.derived.dump(await run_here(tool.derived, keywords, context))
+            value, content = split_content(await run_here(tool.derived, keywords, context))
+            payload = tool.derived.dump(value)
+        payload = tool.derived.shown(payload, detail)
     except ToolError as error:
         return declared_fault(tool.contract, error, context, log)
     except OutputRejected as error:
         return internal_fault(error, context, log, cause_class="OutputContractViolation")
+    except ProjectionBroken as error:
+        broken = [{"path": place, "rule": rule} for place, rule in error.violations]
+        return internal_fault(
+            error, context, log, cause_class="ProjectionViolation", details={"violations": broken}
+        )
     except StopWork:
         raise asyncio.CancelledError from None
+    except (InputNeeded, BaseExceptionGroup) as error:
+        needed = needed_in(error)
+        if needed is None:
+            raise
+        return context.asking.unfinished(needed)
     if tool.result is not None and (violations := tool.result.violations(payload)):
         message = f"{tool.contract.name} returned a value that does not fit its output schema"
         return internal_fault(
@@ -63,10 +128,12 @@ async def invoke(
             cause_class="OutputContractViolation",
             details={"violations": violations},
         )
-    return payload
+    if tool.contract.returns_content:
+        return RichPayload(None, [*payload, *content])
+    return RichPayload(payload, content) if content else payload
 
 
-async def run_here(derived: DerivedTool, keywords: dict[str, Any], context: Context) -> Any:
+async def run_here(derived: Runnable, keywords: dict[str, Any], context: Context) -> Any:
     """Run the tool in this process: a coroutine in the loop, a function in a thread."""
     if derived.is_async:
         if derived.context_parameter is not None:

@@ -1,26 +1,92 @@
 """Runs one call of a tool in a child process: whatever the tool does, the server survives it and can kill it.
 
 The child speaks newline JSON with us over its stdin and stdout: one request in; progress, and one outcome, out.
+A call whose child dies without an outcome follows its replay contract, as one does whose worker dies: what is
+Convergent is run again in another child, everything else ends in a fault that says what is known.
 """
 
 import inspect
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.contract.derive import DerivedTool
 from holdfast.errors import ToolError
+from holdfast.observe.sink import EventSink
+from holdfast.vocabulary.effects import Effect, ReplayWord
+from holdfast.vocabulary.events import CallReplayed
 from holdfast.wire.codec import decode, encode
 from holdfast.worker.context import Context
 from holdfast.worker.faults import IsolatedDeath, IsolatedFailure
+from holdfast.worker.isolated_asking import QuestionRelay, described, raise_question_of
 
-__all__ = ["run_isolated"]
+if TYPE_CHECKING:
+    from holdfast.process import Outcome
+
+__all__ = ["Repeats", "run_isolated"]
 
 LINE_LIMIT = 64 * 1024 * 1024  # a child is our own program; the answer's size is bounded later
 
 
-async def run_isolated(derived: DerivedTool, arguments: dict[str, Any], context: Context) -> Any:
-    """The payload of the call; raises what the tool raised, or that its process died."""
+class Repeats(NamedTuple):
+    """What a call promises about being run again, and how often it may be."""
+
+    effect: Effect
+    most: int
+
+    def word(self, arguments: dict[str, Any]) -> ReplayWord:
+        """The replay contract of the call with these arguments; one without its key promises nothing."""
+        if self.effect.key is not None and not _has_key(self.effect.key, arguments):
+            return ReplayWord.NEVER_REPLAY
+        return self.effect.replay
+
+
+class _Lost(Exception):  # noqa: N818 - an outcome of one child, not a defect of ours
+    """The child ended, and with it all that it had started, before it told an outcome."""
+
+    def __init__(self, outcome: "Outcome") -> None:
+        super().__init__(outcome.describe())
+        self.outcome = outcome
+
+
+async def run_isolated(
+    derived: DerivedTool, arguments: dict[str, Any], context: Context, log: EventSink, repeats: Repeats
+) -> Any:
+    """The payload of the call, and the content behind it; raises what the tool raised, or that its process died.
+
+    All children share the one deadline of the call. If none can be started, that is not tried again.
+    """
+    attempt = 0
+    while True:
+        attempt += 1
+        try:
+            return await _run_once(derived, arguments, context)
+        except _Lost as lost:
+            ended = lost.outcome
+        word = repeats.word(arguments)
+        # While anything of an attempt is alive it may still act, and nothing is run beside it.
+        if word is not ReplayWord.CONVERGENT or attempt > repeats.most or ended.survivors:
+            raise IsolatedDeath(context.tool, ended, *_verdict(word, attempt, repeats.most))
+        log.emit(CallReplayed(context.request_id, context.tool, generation=attempt + 1, attempt=attempt + 1))
+
+
+def _verdict(word: ReplayWord, attempt: int, most: int) -> tuple[str, str]:
+    """The code that the call ends with, and what its caller must know."""
+    if word is not ReplayWord.CONVERGENT:
+        return "AMBIGUOUS_OUTCOME", "it may or may not have taken effect"
+    if attempt > most:
+        return "REPLAY_EXHAUSTED", f"it was run {attempt} times and is not run again"
+    return "INTERNAL", "it is not run again, since something of it is still running"
+
+
+def _has_key(pointer: str, arguments: dict[str, Any]) -> bool:
+    found: Any = {"arguments": arguments}
+    for part in pointer.split("/")[1:]:
+        found = found.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(found, dict) else None
+    return type(found) is int or (isinstance(found, str) and found != "")
+
+
+async def _run_once(derived: DerivedTool, arguments: dict[str, Any], context: Context) -> Any:
     from holdfast.process import spawn
 
     child = await spawn(
@@ -31,22 +97,24 @@ async def run_isolated(derived: DerivedTool, arguments: dict[str, Any], context:
         grace=context.grace,
         limit=LINE_LIMIT,
     )
+    relay: QuestionRelay | None = None
     try:
         assert child.stdin is not None
         assert child.stdout is not None
         child.stdin.write(encode(_request(derived, arguments, context)) + b"\n")
-        child.stdin.close()
-        while line := await child.stdout.readline():
+        relay = QuestionRelay(context, child.stdin)
+        while (line := await child.stdout.readline()).endswith(b"\n"):  # half a line is the end of a dead child
             message = decode(line)
             if "progress" in message:
                 context.relay(message["progress"])
             elif "killFailed" in message:
                 context.record_survivors(tuple(message["killFailed"]))
-            else:
-                return _outcome(message)
-        outcome = await child.wait()
-        raise IsolatedDeath(context.tool, outcome.returncode, outcome.signal)
+            elif not relay.take(message):
+                return _outcome(message, context)
+        raise _Lost(await child.wait())
     finally:
+        if relay is not None:
+            relay.close()
         context.record_end(await child.stop())
 
 
@@ -63,12 +131,14 @@ def _request(derived: DerivedTool, arguments: dict[str, Any], context: Context) 
         "requestId": context.request_id,
         "grace": context.grace,
         "arguments": arguments,
+        "asking": described(context),
     }
 
 
-def _outcome(message: dict[str, Any]) -> Any:
+def _outcome(message: dict[str, Any], context: Context) -> Any:
     if "payload" in message:
-        return message["payload"]
+        return message["payload"], message["content"]
+    raise_question_of(message, context)
     if "toolError" in message:
         error = message["toolError"]
         raise ToolError(

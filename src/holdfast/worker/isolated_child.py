@@ -11,17 +11,19 @@ import sys
 import traceback
 from functools import reduce
 from types import ModuleType
-from typing import Any
+from typing import Any, BinaryIO
 
 from holdfast.contract.binding import OutputRejected
+from holdfast.contract.content_type import split_content
 from holdfast.contract.derive import DerivedTool
-from holdfast.errors import ToolError
+from holdfast.errors import InputNeeded, QuestionError, ToolError
 from holdfast.present.compact import json_ready
 from holdfast.stdio.streams import claim_standard_streams
 from holdfast.vocabulary.events import Event, KillFailed
 from holdfast.wire.codec import decode, encode
 from holdfast.worker.context import Context
 from holdfast.worker.invoke import run_here
+from holdfast.worker.isolated_asking import RemoteAsking
 from holdfast.worker.progress import ProgressMeter
 
 __all__ = ["main"]
@@ -30,8 +32,8 @@ __all__ = ["main"]
 def main() -> None:
     """Read one request from stdin, run it, write its outcome to stdout."""
     streams = claim_standard_streams()
-    with os.fdopen(streams.reader, "rb") as reader:
-        request = decode(reader.readline())
+    reader = os.fdopen(streams.reader, "rb")  # answers to questions come later
+    request = decode(reader.readline())
 
     def tell(message: dict[str, Any]) -> None:
         data = encode(message) + b"\n"
@@ -39,7 +41,7 @@ def main() -> None:
             data = data[os.write(streams.writer, data) :]
 
     # Not asyncio.run: it would wait for what the tool left in its loop before the outcome could be told.
-    tell(asyncio.new_event_loop().run_until_complete(_run(request, tell)))
+    tell(asyncio.new_event_loop().run_until_complete(_run(request, tell, reader)))
     # Threads that the tool left behind must not keep the process, and its parent, waiting.
     sys.stderr.flush()
     os._exit(0)
@@ -62,7 +64,8 @@ class _KillRelay:
         return
 
 
-async def _run(request: dict[str, Any], tell: Any) -> dict[str, Any]:
+async def _run(request: dict[str, Any], tell: Any, reader: BinaryIO) -> dict[str, Any]:
+    asking = RemoteAsking(request["asking"], request["requestId"], tell, reader)
     try:
         derived = _load(request)
         loop = asyncio.get_running_loop()
@@ -74,9 +77,13 @@ async def _run(request: dict[str, Any], tell: Any) -> dict[str, Any]:
             meter=meter,
             grace=request["grace"],
             log=_KillRelay(tell),
+            asking=asking.way,
+            client_log=asking.log,
         )
-        value = await run_here(derived, derived.bind(request["arguments"]), context)
-        return {"payload": derived.dump(value)}
+        value, content = split_content(await run_here(derived, derived.bind(request["arguments"]), context))
+        return {"payload": derived.dump(value), "content": content}
+    except (InputNeeded, BaseExceptionGroup, QuestionError) as error:
+        return asking.ended_with(error) or _failure(error)
     except ToolError as error:
         return {
             "toolError": {
@@ -88,10 +95,14 @@ async def _run(request: dict[str, Any], tell: Any) -> dict[str, Any]:
             }
         }
     except BaseException as error:  # noqa: BLE001 - everything is carried over to the server
-        trace = "".join(traceback.format_exception(error))[-32_000:]
-        name = "OutputContractViolation" if isinstance(error, OutputRejected) else type(error).__name__
-        told: dict[str, Any] = json_ready({"failure": {"class": name, "message": str(error), "trace": trace}})
-        return told
+        return _failure(error)
+
+
+def _failure(error: BaseException) -> dict[str, Any]:
+    trace = "".join(traceback.format_exception(error))[-32_000:]
+    name = "OutputContractViolation" if isinstance(error, OutputRejected) else type(error).__name__
+    told: dict[str, Any] = json_ready({"failure": {"class": name, "message": str(error), "trace": trace}})
+    return told
 
 
 def _load(request: dict[str, Any]) -> DerivedTool:

@@ -33,7 +33,7 @@ class ProgressMeter:
         self._fixed = fixed  # the fields that every notice of this call shares: token, tool, id
         self._interval = interval
         self._loop = loop
-        self._last = 0.0
+        self._last = -math.inf  # nothing was told yet; a tool may begin with 0
         self._next = 0.0
         self._waiting: dict[str, Any] | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -91,7 +91,7 @@ class ProgressMeter:
             self._emit(notice, self._loop.time())
 
     def _emit(self, notice: dict[str, Any], now: float) -> None:
-        number = notice.setdefault("progress", round(self._last + UNNUMBERED_STEP, 6))
+        number = notice.setdefault("progress", round(max(self._last, 0.0) + UNNUMBERED_STEP, 6))
         if number <= self._last or self._send is None:
             return
         self._last = number

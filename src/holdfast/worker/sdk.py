@@ -12,7 +12,7 @@ from holdfast.observe.sink import EventSink
 from holdfast.settings import Settings
 from holdfast.stdio.lifetime import Lifetime
 from holdfast.stdio.outbox import Outbox
-from holdfast.stdio.streams import claim_standard_streams
+from holdfast.stdio.streams import StandardStreams
 from holdfast.worker.registry import Registry
 from holdfast.worker.sdk_streams import LineSource, LineTarget, Unframed
 from holdfast.worker.stdio import WRITE_BOUND, Ended, end_calls
@@ -35,7 +35,9 @@ def require_sdk() -> None:
         ) from error
 
 
-async def serve_sdk(server: Registry, settings: Settings, log: EventSink) -> Ended:
+async def serve_sdk(
+    server: Registry, settings: Settings, log: EventSink, streams: StandardStreams, state: Any
+) -> Ended:
     """Serve one client through the SDK until there is a reason to end; tell how it ended."""
     from mcp.server.stdio import stdio_server
 
@@ -43,10 +45,9 @@ async def serve_sdk(server: Registry, settings: Settings, log: EventSink) -> End
 
     # The SDK's transport is given streams of ours. Its own read and write in threads that cannot be interrupted,
     # so that a signal would only be heeded once the client says something.
-    streams = claim_standard_streams()
     lifetime = Lifetime(exit_with_parent=settings.exit_with_parent)
     source = LineSource(settings.max_message_bytes, on_end=lambda: lifetime.end("eof"))
-    carrier = Carrier(server, settings, log)
+    carrier = Carrier(server, settings, log, state)
 
     def hold(full: bool) -> None:
         source.pause(full)
@@ -83,8 +84,10 @@ async def _serve_until_the_end(
 
 async def _finish(carrier: "Carrier", reason: str, settings: Settings, lifetime: Lifetime) -> None:
     """Let what the client asked for come to its end, as the reason allows."""
+    carrier.session.input_ended()
     if reason == "eof":
         await lifetime.give_time(carrier.wait_until_asked())
     await end_calls(carrier.session.calls, reason, settings, lifetime)
+    carrier.session.listening.close()
     if reason != "broken_pipe":
         await carrier.wait_until_written(WRITE_BOUND)

@@ -34,13 +34,18 @@ from holdfast.settings import Settings
 from holdfast.vocabulary.ids import RequestId, match_cancellation
 from holdfast.wire.codec import decode, encode
 from holdfast.wire.envelope import INTERNAL_ERROR, Notification, Request, parse, request_message
+from holdfast.worker.context import NO_STATE
 from holdfast.worker.registry import Registry
 from holdfast.worker.sdk_streams import LineSource
 from holdfast.worker.session import DirectOutlet, Session
 
 __all__ = ["Carrier"]
 
-CARRIED_METHODS = ("ping", "server/discover", "tools/list", "tools/call")
+CARRIED_METHODS = (
+    "ping", "server/discover", "logging/setLevel", "tools/list", "tools/call", "prompts/list", "prompts/get",
+    "resources/list", "resources/templates/list", "resources/read", "resources/subscribe", "resources/unsubscribe",
+    "completion/complete", "subscriptions/listen",
+)  # fmt: skip
 ASK_BOUND = 10.0  # seconds in which the SDK must have brought a request to its handler, or refused it
 CANCELLATIONS = {"$/cancelRequest": "id", "notifications/cancelled": "requestId"}
 
@@ -60,8 +65,9 @@ class _Carried:
 class Carrier:
     """Runs the SDK's server in front of a session."""
 
-    def __init__(self, server: Registry, settings: Settings, log: EventSink) -> None:
-        self.session = Session(server, settings, log, DirectOutlet(log, self._from_session, self._post))
+    def __init__(self, server: Registry, settings: Settings, log: EventSink, state: Any = NO_STATE) -> None:
+        outlet = DirectOutlet(log, self._from_session, self._post)
+        self.session = Session(server, settings, log, outlet, state=state)
         self._server = server
         self._settings = settings
         self._numbers = itertools.count(1)
@@ -214,9 +220,11 @@ class Carrier:
             carried.answer.set_result(message)
 
     def _meant(self, message: Any) -> _Carried | None:
-        """The request that a message answers; None for what no request waits for: batches, and refused lines."""
+        """The request that a message answers; None for what answers none: batches, refused lines, notifications,
+        and questions.
+        """
         asking = self._asking
-        if not isinstance(message, dict) or message["id"] is None:
+        if not isinstance(message, dict) or "method" in message or message.get("id") is None:
             return None
         if asking is not None and asking.request_id == message["id"]:
             return asking

@@ -12,6 +12,7 @@ from holdfast.observe.sink import EventSink
 from holdfast.settings import Settings
 from holdfast.stdio.streams import claim_standard_streams
 from holdfast.vocabulary.events import ServerStarted, ServerStopped
+from holdfast.worker.lifespan import entered
 from holdfast.worker.registry import Registry
 from holdfast.worker.stdio import Ended, serve_stdio
 
@@ -65,8 +66,10 @@ def _threads_end() -> bool:
 
 
 async def _serve_in_mode(server: Registry, settings: Settings, log: EventSink) -> Ended:
-    if settings.mcp_mode == "sdk":
-        from holdfast.worker.sdk import serve_sdk
+    streams = claim_standard_streams()  # what a lifespan prints must not get between messages
+    async with entered(server, log) as state:
+        if settings.mcp_mode == "sdk":
+            from holdfast.worker.sdk import serve_sdk
 
-        return await serve_sdk(server, settings, log)
-    return await serve_stdio(server, settings, log, claim_standard_streams())
+            return await serve_sdk(server, settings, log, streams, state)
+        return await serve_stdio(server, settings, log, streams, state)

@@ -18,12 +18,11 @@ from holdfast.present.profile import (
     negotiate,
     profile_for,
     shape_list,
-    shape_tool,
 )
 from holdfast.settings import Settings
 from holdfast.vocabulary.call import Stop
 from holdfast.vocabulary.events import MessageRejected
-from holdfast.vocabulary.ids import RequestId
+from holdfast.vocabulary.ids import RequestId, is_request_id
 from holdfast.wire.codec import decode, encode
 from holdfast.wire.envelope import (
     INTERNAL_ERROR,
@@ -40,7 +39,11 @@ from holdfast.wire.envelope import (
 )
 from holdfast.worker.answer import Answer, ProtocolError, error_data
 from holdfast.worker.calls import CallTable
+from holdfast.worker.client_side import ClientSide
+from holdfast.worker.context import NO_STATE
 from holdfast.worker.faults import record_fault
+from holdfast.worker.listening import Listening
+from holdfast.worker.offer_methods import OfferMethods
 from holdfast.worker.registry import Registry
 from holdfast.worker.tool_call import admit_call, quoted
 
@@ -86,25 +89,31 @@ class Session:
         outlet: Outlet,
         *,
         legacy_framing: bool = False,
+        state: Any = NO_STATE,
     ) -> None:
         self.server = server
         self.settings = settings
-        self.calls = CallTable(settings, log)
+        self.calls = CallTable(settings, log, state)
+        self.listening = Listening(server, outlet.send)
+        self._client = ClientSide(server, settings, self.calls, outlet)
+        self._offers = OfferMethods(
+            server, self.calls, settings, log, self.listening, self._client, self._answerer, self._progress
+        )
         self._log = log
         self._outlet = outlet
         self._legacy = legacy_framing
         self._pinned = server.is_pinned(settings)
         self._profile: Profile | None = None
         self._current: RequestId | None = None  # the request that is being read
-        self._definitions: dict[Profile, list[dict[str, Any]]] = {}
         self._handshake_methods: dict[str, Callable[[Request, Profile, Reply], None]] = {
+            **self._offers.handshake,
             "ping": self._ping,
-            "tools/list": self._list_tools,
+            "logging/setLevel": self._set_level,
             "tools/call": self._call_tool,
         }
         self._modern_methods: dict[str, Callable[[Request, Profile, Reply], None]] = {
+            **self._offers.modern,
             "server/discover": self._discover,
-            "tools/list": self._list_tools,
             "tools/call": self._call_tool,
         }
 
@@ -133,8 +142,8 @@ class Session:
             self._receive_request(message, reply)
         elif isinstance(message, Notification):
             self._receive_notification(message)
-        elif isinstance(message, Response):
-            self.calls.late += 1  # this server asks its client nothing, so nobody waits for it
+        elif not self._client.take(message):
+            self.calls.late += 1  # nobody waits for this answer, or not any more
 
     def _receive_batch(self, documents: list[Any]) -> None:
         if self._profile is None or not self._profile.accepts_batches:
@@ -151,7 +160,7 @@ class Session:
                 self._fail(error, batch.reply)
 
     def _receive_request(self, request: Request, reply: Reply) -> None:
-        if self.calls.is_in_flight(request.id):
+        if self.calls.is_in_flight(request.id) or self.listening.is_open(request.id):
             raise WireError(
                 INVALID_REQUEST, f"request id {quoted(request.id)} is still in flight", request_id=request.id
             )
@@ -167,7 +176,7 @@ class Session:
             profile = self._profile
             methods = self._handshake_methods
         method = methods.get(request.method)
-        if method is None:
+        if method is None or not self._offers.is_offered(request.method):
             raise WireError(METHOD_NOT_FOUND, f"unknown method {quoted(request.method)}", request_id=request.id)
         if profile is None:
             if request.method != "ping":
@@ -182,9 +191,18 @@ class Session:
 
     def _receive_notification(self, note: Notification) -> None:
         if note.method == "$/cancelRequest":
-            self.calls.cancel(note.params.get("id"), Stop.CANCEL_REQUEST)
+            self._cancel(note.params.get("id"), Stop.CANCEL_REQUEST)
         elif note.method == "notifications/cancelled":
-            self.calls.cancel(note.params.get("requestId"), Stop.CANCELLED_NOTIFICATION)
+            self._cancel(note.params.get("requestId"), Stop.CANCELLED_NOTIFICATION)
+
+    def _cancel(self, wanted: Any, why: Stop) -> None:
+        is_call = is_request_id(wanted) and self.calls.is_in_flight(wanted)
+        if is_call or not self.listening.cancel(wanted, answered=why.answered):
+            self.calls.cancel(wanted, why)
+
+    def input_ended(self) -> None:
+        """The client says nothing more: what it was asked will not be answered."""
+        self._client.input_ended()
 
     # --- output ----------------------------------------------------------------------------------------------
 
@@ -215,7 +233,9 @@ class Session:
             raise _params_error(request.id, "initialize needs a protocolVersion")
         revision = negotiate(requested, pinned=self._pinned)
         self._profile = profile_for(revision, legacy_framing=self._legacy, pinned=self._pinned)
-        reply(result_message(request.id, self.server.initialize_result(revision)))
+        self.listening.shook_hands()
+        self._client.introduced(request.params.get("capabilities"))
+        reply(result_message(request.id, self.server.initialize_result(self._profile)))
 
     def _modern_profile(self, request: Request, meta: Any) -> Profile:
         """The profile of a request that describes itself, or the protocol error that it deserves."""
@@ -238,21 +258,17 @@ class Session:
     def _ping(self, request: Request, profile: Profile, reply: Reply) -> None:  # noqa: ARG002
         reply(result_message(request.id, {}))
 
+    def _set_level(self, request: Request, profile: Profile, reply: Reply) -> None:  # noqa: ARG002
+        self._client.set_level(request)
+        reply(result_message(request.id, {}))
+
     def _discover(self, request: Request, profile: Profile, reply: Reply) -> None:
-        result = shape_list(self.server.discover_result(), profile, self.server.server_info)
-        reply(result_message(request.id, result))
+        info = self.server.introduction(profile)
+        reply(result_message(request.id, shape_list(self.server.discover_result(), profile, info)))
 
-    def _list_tools(self, request: Request, profile: Profile, reply: Reply) -> None:
-        if request.params.get("cursor") is not None:
-            raise _params_error(request.id, "there is one page of tools; no cursor is valid")
-        definitions = self._definitions.get(profile)
-        if definitions is None:
-            definitions = [shape_tool(definition, profile) for definition in self.server.tool_definitions()]
-            self._definitions[profile] = definitions
-        result = shape_list({"tools": definitions}, profile, self.server.server_info)
-        reply(result_message(request.id, result))
+    def _answerer(self, request: Request, reply: Reply) -> Callable[[Answer], None]:
+        """What sends the one answer to a call."""
 
-    def _call_tool(self, request: Request, profile: Profile, reply: Reply) -> None:
         def answer(outcome: Answer) -> None:
             if outcome is None:
                 reply(None)
@@ -264,6 +280,9 @@ class Session:
                 # Nothing else is sent in this turn that would take the records of the event log along.
                 self._outlet.flush()
 
+        return answer
+
+    def _call_tool(self, request: Request, profile: Profile, reply: Reply) -> None:
         admit_call(
             self.server,
             self.calls,
@@ -272,8 +291,10 @@ class Session:
             request.id,
             request.params,
             profile,
-            answer,
+            self._answerer(request, reply),
             self._progress,
+            self._client.asking(request, profile),
+            self._client.log(request, profile),
         )
 
 

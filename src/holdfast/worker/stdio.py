@@ -3,6 +3,8 @@
 One reader feeds the session, one outbox writes; the reader pauses while the client does not read its answers.
 """
 
+from typing import Any
+
 from holdfast.observe.sink import EventSink
 from holdfast.settings import Settings
 from holdfast.stdio.lifetime import Lifetime
@@ -13,6 +15,7 @@ from holdfast.vocabulary.call import Stop
 from holdfast.wire.framing import ContentLengthFramer, LineFramer
 from holdfast.wire.legible import ENDS_KEPT
 from holdfast.worker.calls import GIVE_UP_MARGIN, CallTable
+from holdfast.worker.context import NO_STATE
 from holdfast.worker.registry import Registry
 from holdfast.worker.session import Session
 
@@ -32,7 +35,9 @@ class Ended:
         self.calls = calls
 
 
-async def serve_stdio(server: Registry, settings: Settings, log: EventSink, streams: StandardStreams) -> Ended:
+async def serve_stdio(
+    server: Registry, settings: Settings, log: EventSink, streams: StandardStreams, state: Any = NO_STATE
+) -> Ended:
     """Serve one client until there is a reason to end; finish or cancel what is in flight; tell how it ended."""
     legacy = settings.mcp_mode == "legacy"
     framer: LineFramer | ContentLengthFramer = (
@@ -47,7 +52,7 @@ async def serve_stdio(server: Registry, settings: Settings, log: EventSink, stre
         session.calls.hold(full)
 
     outbox = Outbox(framer, log, on_full=hold, on_lost=lambda: lifetime.end("broken_pipe"))
-    session = Session(server, settings, log, outbox, legacy_framing=legacy)
+    session = Session(server, settings, log, outbox, legacy_framing=legacy, state=state)
 
     def feed(data: bytes) -> None:
         for frame in framer.feed(data) if data else framer.finish():
@@ -58,7 +63,9 @@ async def serve_stdio(server: Registry, settings: Settings, log: EventSink, stre
         await outbox.open(streams.writer, streams.reader)
         await reader.open(streams.reader)
         reason = await lifetime.wait()
+        session.input_ended()
         await end_calls(session.calls, reason, settings, lifetime)
+        session.listening.close()
         await outbox.drain(WRITE_BOUND)
     return Ended(reason, lifetime.exit_code, session.calls)
 

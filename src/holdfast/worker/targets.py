@@ -4,9 +4,10 @@
     path/file.py           the only server at the top level of that file
     path/file.py:object    that one
 
-    search                 a server of this package, by its name
+    search, launch         a server of this package, by its name
 
-The object may be a server or a function without parameters that returns one. The file is imported, never run as
+The object may be a server, of ours or of FastMCP or the official SDK, or a function without parameters that
+returns one. The file is imported, never run as
 a program, so what stands under `if __name__ == "__main__":` stays asleep. Every way in which this can fail is one
 sentence with a remedy; the traceback of the author's code stays attached as the cause.
 """
@@ -24,12 +25,13 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from holdfast.errors import TargetError, UsageError
+from holdfast.worker.foreign import ForeignServer, foreign_server
 from holdfast.worker.server import Server
 
-__all__ = ["load_target"]
+__all__ = ["load_any", "load_target"]
 
 # Named, not imported: a server is loaded when somebody asks for it.
-_OWN_SERVERS = {"search": "holdfast.search.tools:server"}
+_OWN_SERVERS = {"launch": "holdfast.launch.tools:server", "search": "holdfast.search.tools:server"}
 _FORMS = "write module:object, path/file.py or path/file.py:object"
 _ALIEN = "for a program that is not Python, write `-- COMMAND ARGS...` instead"
 
@@ -48,20 +50,30 @@ class _Target(NamedTuple):
 
 
 def load_target(text: str) -> Server:
-    """The server that `text` names, whose surface holds together; raises TargetError."""
-    own = _OWN_SERVERS.get(text)
-    target = _parse(own or text)
-    server = _named_server(target)
-    _run_author_code(target, lambda: server.surface)  # what no single tool can know is checked here
+    """The server of ours that `text` names, whose surface holds together; raises TargetError."""
+    server = load_any(text)
+    if isinstance(server, ForeignServer):
+        kind = _a(type(server.inner).__name__)
+        raise TargetError(f"{text} is {kind}, a server of another toolkit", remedy="name a Server of Holdfast")
     return server
 
 
-def _named_server(target: _Target) -> Server:
+def load_any(text: str) -> Server | ForeignServer:
+    """The server that `text` names, ours or one of another toolkit; raises TargetError."""
+    own = _OWN_SERVERS.get(text)
+    target = _parse(own or text)
+    server = _named_server(target)
+    if isinstance(server, Server):
+        _run_author_code(target, lambda: server.surface)  # what no single tool can know is checked here
+    return server
+
+
+def _named_server(target: _Target) -> Server | ForeignServer:
     text = target.text
     module = _run_author_code(target, lambda: _import(target))
     found = _find(target, module) if target.attribute else _only_server(target, module)
-    if isinstance(found, Server):
-        return found
+    if (server := _as_server(found)) is not None:
+        return server
     if not _is_factory(found):
         raise TargetError(
             f"{text} is not a server but {_a(type(found).__name__)}",
@@ -69,8 +81,8 @@ def _named_server(target: _Target) -> Server:
             or "name a Server, or a function without parameters that returns one",
         )
     made = _run_author_code(target, found)
-    if isinstance(made, Server):
-        return made
+    if (server := _as_server(made)) is not None:
+        return server
     if inspect.iscoroutine(made):
         made.close()
     raise TargetError(
@@ -246,7 +258,11 @@ def _find(target: _Target, module: ModuleType) -> Any:
     return found
 
 
-def _only_server(target: _Target, module: ModuleType) -> Server:
+def _as_server(found: Any) -> Server | ForeignServer | None:
+    return found if isinstance(found, Server | ForeignServer) else foreign_server(found)
+
+
+def _only_server(target: _Target, module: ModuleType) -> Any:
     servers = _servers_in(module)
     if not servers:
         raise TargetError(
@@ -262,11 +278,11 @@ def _only_server(target: _Target, module: ModuleType) -> Server:
     return next(iter(servers.values()))
 
 
-def _servers_in(module: ModuleType) -> dict[str, Server]:
+def _servers_in(module: ModuleType) -> dict[str, Any]:
     """The servers at the top level of a module, each under the first of its names."""
-    found: dict[str, Server] = {}
+    found: dict[str, Any] = {}
     for name, value in vars(module).items():
-        if isinstance(value, Server) and all(value is not other for other in found.values()):
+        if _as_server(value) is not None and all(value is not other for other in found.values()):
             found[name] = value
     return found
 

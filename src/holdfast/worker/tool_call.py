@@ -4,29 +4,98 @@ The path is the same for every surface. Whatever stops a call here is answered t
 finished call uses, so a surface has one place where answers leave it.
 """
 
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from holdfast.contract.binding import ArgumentsRejected
 from holdfast.observe.sink import EventSink
+from holdfast.present.continuation import CursorRefused
+from holdfast.present.dialects import Dialect
 from holdfast.present.normalize import NormalizationError
 from holdfast.present.profile import Profile
 from holdfast.present.render import META_PREFIX, Presentation, select_presentation
+from holdfast.present.secrets import NO_SECRETS, Secrets
 from holdfast.settings import Settings
-from holdfast.vocabulary.events import CallEnded
 from holdfast.vocabulary.faults import Fault, fault
 from holdfast.vocabulary.ids import RequestId
 from holdfast.wire.envelope import INVALID_PARAMS
-from holdfast.worker.answer import Answer, ProtocolError, answer_refusal, invalid_arguments
+from holdfast.worker.admission import call_context, rejection, trace_parent
+from holdfast.worker.answer import (
+    Answer,
+    Manner,
+    ProtocolError,
+    ToolResult,
+    answer_fault,
+    answer_incapable,
+    answer_refusal,
+    answer_unfinished,
+    answer_value,
+    cursor_refused,
+    invalid_arguments,
+)
+from holdfast.worker.asking import MUTE, Asking, Unfinished
 from holdfast.worker.calls import CallTable, LiveCall
+from holdfast.worker.client_log import SILENT, ClientLog
 from holdfast.worker.context import Context
-from holdfast.worker.invoke import RegisteredTool
+from holdfast.worker.invoke import RegisteredTool, RichPayload, invoke
+from holdfast.worker.pages import page_request
 from holdfast.worker.registry import Registry
 from holdfast.worker.validate import Violation
 
-__all__ = ["admit_call", "quoted"]
+__all__ = ["ToolCall", "admit_call", "quoted"]
 
 _META_WORDS = (META_PREFIX + "render", META_PREFIX + "detail")
+
+
+class ToolCall(LiveCall):
+    """A call of a tool, with arguments that fit."""
+
+    __slots__ = ("arguments", "keywords", "manner", "tool")
+
+    def __init__(
+        self,
+        request_id: RequestId,
+        tool: RegisteredTool,
+        bound: tuple[dict[str, Any], dict[str, Any]],
+        manner: Manner,
+        context: Context,
+        answer: Callable[[Answer], None],
+        trace: str | None,
+    ) -> None:
+        super().__init__(request_id, context, answer, trace, timeout=tool.timeout)
+        self.tool = tool
+        self.arguments, self.keywords = bound
+        self.manner = manner
+
+    @property
+    def dialect(self) -> Dialect:
+        """The dialect of the server."""
+        return self.manner.dialect
+
+    async def run(self, log: EventSink, settings: Settings) -> Any:
+        """Run the tool."""
+        detail = self.manner.presentation.detail
+        return await invoke(self.tool, self.arguments, self.keywords, self.context, log, settings.replays, detail)
+
+    def told(self, outcome: Any, settings: Settings) -> ToolResult | Fault:
+        """The result, shortened where the tool says how and there is too much of it."""
+        tool = self.tool
+        if isinstance(outcome, Unfinished):
+            return answer_unfinished(self.manner, tool.contract, outcome.requests, outcome.state)
+        payload, content = outcome if isinstance(outcome, RichPayload) else (outcome, ())
+
+        def answer(payload: Any) -> ToolResult | Fault:
+            return answer_value(self.manner, tool.contract, payload, tool.renderer, content)
+
+        if not tool.output.shorten:
+            return answer(payload)
+        return tool.output.fitted(payload, tool.output.limits(settings, tool.output_rule), answer, tool.is_result)
+
+    def failed(self, problem: Fault, duration_ms: float = 0.0) -> Answer:
+        """A tool error; a JSON-RPC error where the protocol has one for it."""
+        return answer_incapable(self.manner.profile, problem) or answer_fault(self.manner, problem, duration_ms)
 
 
 def admit_call(
@@ -39,48 +108,56 @@ def admit_call(
     profile: Profile,
     answer: Callable[[Answer], None],
     send_progress: Callable[[dict[str, Any]], None],
+    asking: Asking = MUTE,
+    client_log: ClientLog = SILENT,
 ) -> None:
     """Admit the call, or answer at once why not."""
     shape_problem = _shape_problem(params)
     if shape_problem is not None:
         log.emit(
-            _rejection(request_id, calls.next_call_id(), "<malformed>", fault("INVALID_REQUEST", shape_problem))
+            rejection(request_id, calls.next_call_id(), "<malformed>", fault("INVALID_REQUEST", shape_problem))
         )
         answer(ProtocolError(INVALID_PARAMS, shape_problem, {"code": "INVALID_REQUEST"}))
         return
     tool = server.find_tool(params["name"])
     if tool is None:
         message = f"unknown tool {quoted(params['name'])}"
-        log.emit(_rejection(request_id, calls.next_call_id(), "<unknown>", fault("NOT_FOUND", message)))
+        log.emit(rejection(request_id, calls.next_call_id(), "<unknown>", fault("NOT_FOUND", message)))
         answer(ProtocolError(INVALID_PARAMS, message, {"code": "NOT_FOUND"}))
         return
     arguments: dict[str, Any] = params.get("arguments") or {}
     meta: dict[str, Any] = params.get("_meta") or {}
-    presentation, violations = _presentation(server, settings, arguments, meta)
+    presentation, violations = _presentation(server, settings, tool, arguments, meta)
     manner = calls.manner(server.surface, profile, presentation)
+    secrets = Secrets(tool.secrets, arguments) if tool.secrets else NO_SECRETS
     problem = calls.overload()
     if problem is None:
         violations = [*violations, *tool.arguments.violations(arguments)]
         bound = violations or _bound(tool, arguments)
         if isinstance(bound, list):
+            bound = _without_secrets(bound, secrets)
             problem = invalid_arguments(server.surface.dialect, tool.contract.name, bound)
+        elif tool.contract.paging is not None:
+            manner, problem = _with_page(manner, tool.contract.name, bound[0])
     if problem is not None:
-        log.emit(_rejection(request_id, calls.next_call_id(), tool.contract.name, problem))
+        log.emit(rejection(request_id, calls.next_call_id(), tool.contract.name, problem))
         answer(answer_refusal(manner, problem))
         return
-    normalized, keywords = bound
-    meter = calls.meter(*_progress_sender(request_id, tool, meta, profile, send_progress))
-    context = Context(
-        tool=tool.contract.name,
-        call_id=calls.next_call_id(),
-        request_id=request_id,
-        meter=meter,
-        grace=settings.kill_grace,
-        log=log,
+    assert isinstance(bound, tuple)
+    context = call_context(
+        calls,
+        settings,
+        log,
+        request_id,
+        tool.contract.name,
+        meta,
+        profile,
+        send_progress,
+        secrets=secrets,
+        asking=asking,
+        client_log=client_log,
     )
-    trace = meta.get("traceparent")
-    trace = trace[:128] if isinstance(trace, str) else None
-    calls.submit(LiveCall(request_id, tool, normalized, keywords, manner, context, answer, trace))
+    calls.submit(ToolCall(request_id, tool, bound, manner, context, answer, trace_parent(meta)))
 
 
 def quoted(text: object) -> str:
@@ -100,10 +177,12 @@ def _shape_problem(params: dict[str, Any]) -> str | None:
 
 
 def _presentation(
-    server: Registry, settings: Settings, arguments: dict[str, Any], meta: dict[str, Any]
+    server: Registry, settings: Settings, tool: RegisteredTool, arguments: dict[str, Any], meta: dict[str, Any]
 ) -> tuple[Presentation, list[Violation]]:
     """How the caller wants to read the answer; wrong words are violations like any other."""
     default = server.default_presentation(settings)
+    if tool.contract.returns_content:
+        return default, []  # its items are their own form
     if server.surface.presentation_arguments:
         # The input schema names the allowed words, so a wrong one is found by validation.
         words = {key: arguments[key] for key in ("render", "detail") if isinstance(arguments.get(key), str)}
@@ -131,32 +210,24 @@ def _bound(
         return list(error.violations)
 
 
-def _progress_sender(
-    request_id: RequestId,
-    tool: RegisteredTool,
-    meta: dict[str, Any],
-    profile: Profile,
-    send: Callable[[dict[str, Any]], None],
-) -> tuple[Callable[[dict[str, Any]], None] | None, dict[str, Any]]:
-    token = meta.get("progressToken")
-    if type(token) is not str and type(token) is not int:
-        token = None
-    if token is None and profile.progress_needs_token:
-        return None, {}
-    fixed: dict[str, Any] = {} if token is None else {"progressToken": token}
-    if profile.legacy_framing:
-        fixed["id"] = request_id
-    fixed["tool"] = tool.contract.name
-    return send, fixed
+def _without_secrets(violations: list[Violation], secrets: Secrets) -> list[Violation]:
+    """What is wrong with arguments, without what stands in the secret ones."""
+    if not secrets:
+        return violations
+    told = []
+    for one in violations:
+        clean = secrets.value(one)
+        if secrets.covers(str(one.get("instancePath", ""))):
+            clean["message"] = (
+                f"the value does not fit ({one.get('keyword')}); it is not shown, since it is a secret"
+            )
+        told.append(clean)
+    return told
 
 
-def _rejection(request_id: RequestId, call_id: str, tool: str, problem: Fault) -> CallEnded:
-    return CallEnded(
-        request_id=request_id,
-        call_id=call_id,
-        tool=tool,
-        outcome="rejected",
-        duration_ms=0.0,
-        code=problem.code,
-        fault_class=problem.fault_class.value,
-    )
+def _with_page(manner: Manner, tool: str, arguments: dict[str, Any]) -> tuple[Manner, Fault | None]:
+    """How to answer a call of a tool that has pages, or why its cursor is of no use; the tool is not run then."""
+    try:
+        return replace(manner, page=page_request(tool, arguments, time.time())), None
+    except CursorRefused as error:
+        return manner, cursor_refused(manner.dialect, tool, str(error))

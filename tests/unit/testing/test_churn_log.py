@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -116,6 +117,14 @@ def test_what_was_told_about_an_effect_must_be_true() -> None:
 
     assert log.broken_laws(honest, is_over=True) == []
     assert len(log.broken_laws(lying, is_over=True)) == 2
+
+
+@pytest.mark.parametrize("meta", [1, "x", [], None, {"io.holdfast/error": 7}, {"io.holdfast/error": {"retry": 7}}])
+def test_whatever_a_hostile_server_puts_into_its_meta_is_an_answer(meta: Any) -> None:
+    log = run(("sent", request(1)), ("received", answer(1, {"result": {"_meta": meta}})))
+
+    assert log.outcomes == {"read: result": 1}
+    assert log.broken_laws(is_over=True) == []
 
 
 def test_a_tool_error_tells_about_a_retry_in_its_meta() -> None:

@@ -9,8 +9,9 @@ from pydantic import BaseModel
 
 from holdfast.errors import ToolError
 from holdfast.settings import Settings
-from holdfast.testing import FaultPlan, MockClock, ScriptedClient, assert_tool_contract, connect
+from holdfast.testing import FaultPlan, MockClock, ScriptedClient, accept, assert_tool_contract, connect
 from holdfast.vocabulary import effects as effect
+from holdfast.worker.context import Context
 from holdfast.worker.server import Server
 
 QUIET = replace(Settings(), event_log=False)
@@ -103,3 +104,37 @@ def test_the_mock_clock_jumps_over_what_everybody_waits_for() -> None:
 
     clock = MockClock()
     assert clock.run(main()) == 3600
+
+
+def test_tools_that_ask_are_held_to_their_contract_with_the_answers_of_the_test() -> None:
+    server = Server("asking", version="1.0.0")
+
+    @server.tool(effect=effect.replay_safe(), examples=({},))
+    async def greet(ctx: Context) -> str:
+        """Greet whoever has a name."""
+        answer = await ctx.elicit("Who?", Item)
+        return answer.value.sku if answer.value else answer.action
+
+    asyncio.run(assert_tool_contract(server, elicit=accept(sku="A")))
+    with pytest.raises(AssertionError, match="CAPABILITY_MISSING"):
+        asyncio.run(assert_tool_contract(server))
+
+
+@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
+def test_an_answer_may_be_a_function_of_the_question(revision: str) -> None:
+    server = Server("asking", version="1.0.0")
+
+    @server.tool()
+    async def where(ctx: Context) -> str:
+        """Tell the roots."""
+        return ", ".join(root.uri for root in await ctx.roots(key="roots"))
+
+    async def scenario() -> str:
+        async with connect(
+            server, settings=QUIET, revision=revision, roots=lambda params: ["file:///a"]
+        ) as client:
+            text = (await client.call("where")).text
+            assert client.questions[0][0] == "roots/list"
+            return text
+
+    assert asyncio.run(scenario()) == "file:///a"

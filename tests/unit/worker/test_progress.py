@@ -73,6 +73,11 @@ def test_a_number_that_does_not_rise_is_not_sent() -> None:
     assert [progress for _, progress in sent] == [5, 6]
 
 
+def test_a_tool_may_begin_with_zero_and_below() -> None:
+    assert [progress for _, progress in meter_on(MockClock(), [(0.0, 0), (1.0, 50)])] == [0, 50]
+    assert [progress for _, progress in meter_on(MockClock(), [(0.0, -1), (1.0, None)])] == [-1, 0.000001]
+
+
 def test_reports_without_a_number_rise_by_next_to_nothing() -> None:
     sent = meter_on(MockClock(), [(0.0, None), (1.0, None), (2.0, None)])
 

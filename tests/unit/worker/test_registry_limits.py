@@ -3,6 +3,9 @@
 import asyncio
 from typing import Any
 
+import pytest
+
+from holdfast.errors import ContractError
 from holdfast.testing import connect
 from holdfast.worker.context import Context
 from holdfast.worker.server import Server
@@ -41,3 +44,15 @@ def test_a_call_ends_at_the_limit_that_was_given() -> None:
     answer = asyncio.run(scenario())
     assert "TOOL_TIMEOUT" in str(answer)
     assert "50" in str(answer)
+
+
+@pytest.mark.parametrize("renderer", ["text", len, lambda: ""])
+def test_a_renderer_that_cannot_be_called_is_refused_when_the_tool_is_registered(renderer: Any) -> None:
+    server = Server("shown", version="1.0.0")
+
+    with pytest.raises(ContractError, match="porcelain cannot be called with a payload and a presentation"):
+
+        @server.tool(porcelain=renderer)
+        def show() -> str:
+            """Show something."""
+            return ""
