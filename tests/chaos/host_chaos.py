@@ -10,6 +10,7 @@ that grew. The run ends with a table, or with exit code 1, the seed and the law 
 
 import argparse
 import contextlib
+import operator
 import os
 import random
 import shutil
@@ -67,6 +68,7 @@ class Options:
     seconds: float
     faults: int = 0
     kills: int = 0
+    generations: int = 0
     seed: int = 0
     in_flight: int = 12
     rate: float = 150.0  # requests per second at most: this is a test of faults, not of speed
@@ -289,15 +291,21 @@ class Report:
 
 
 class Chaos:
-    """One run."""
+    """One run; `worker` is one that misbehaves in another way than by chance."""
 
-    def __init__(self, options: Options, folder: Path, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        options: Options,
+        folder: Path,
+        environment: Mapping[str, str] | None = None,
+        worker: Script | None = None,
+    ) -> None:
         self.options = options
         self.folder = folder
         self.traces = Traces(folder / "worker")
         self.report = Report(options)
         dice = random.Random(options.seed)
-        command = hostile_script(options.seed).command(folder / "worker")
+        command = (worker or hostile_script(options.seed)).command(folder / "worker")
         flags = ["--spare", str(options.spare)] if options.spare else []
         surroundings = {**IN_A_HURRY, **(environment or {})}
         self.host = HostUnderTest.running(command, folder, *flags, environment=surroundings, kept=200)
@@ -335,12 +343,12 @@ class Chaos:
         if elapsed < self.options.seconds:
             return False
         self._count()
-        if self.report.faults >= self.options.faults and self.report.kills >= self.options.kills:
+        report, options = self.report, self.options
+        seen = (report.faults, report.kills, report.generations)
+        if all(map(operator.ge, seen, (options.faults, options.kills, options.generations))):
             return True
-        if elapsed > 2 * self.options.seconds:
-            raise LawBrokenError(
-                f"too few faults in {elapsed:.0f} s: {self.report.faults}, {self.report.kills} kills"
-            )
+        if elapsed > max(2 * options.seconds, PATIENCE):
+            raise LawBrokenError("too few in {:.0f} s: {} faults, {} kills, {} generations".format(elapsed, *seen))
         return False
 
     def _count(self) -> None:

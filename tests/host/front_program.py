@@ -44,7 +44,8 @@ class Front:
         self.count += 1
         number = asked.get("id") or f"{self.prefix}{self.count}"
         self.waiting[number] = connection
-        params = {**asked.get("params", {}), "_meta": {**META, "progressToken": number}}
+        params = asked.get("params", {})
+        params = {**params, "_meta": {**META, "progressToken": number, **params.get("_meta", {})}}
         self.say({"jsonrpc": "2.0", "id": number, "method": asked["method"], "params": params})
 
     def say(self, message: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ OPENING = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"
 
 
 def test_a_client_that_closes_its_end_right_after_asking_still_gets_its_answers(host: Start) -> None:
-    client = host(handshake=False)
+    client = host(handshake=False, knobs={"drain": 60})
     opening = client.request("initialize", OPENING)
     client.notify("notifications/initialized")
     numbers = [client.start_call("slow", {"value": n, "seconds": 0.1}) for n in range(3)]

@@ -16,7 +16,7 @@ ONCE = (1, 1)
 
 @pytest.mark.parametrize(
     ("fault", "effects"),
-    [("kill", 0), ("kill_after_effect", 1), ("kill_before_answer", 1), ("exit_mid_answer", 1)],
+    [("kill", 0), ("kill_after_effect", 1), ("exit_mid_answer", 1)],
 )
 def test_a_write_takes_effect_once_at_most_and_the_client_is_told_that_nobody_knows(
     host: Start, traces: Traces, fault: str, effects: int
@@ -71,7 +71,7 @@ def test_no_replays_means_no_replays(host: Start) -> None:
 # --- once per key ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("fault", ["kill", "kill_after_effect", "kill_before_answer", "kill_mid_answer"])
+@pytest.mark.parametrize("fault", ["kill", "kill_after_effect", "kill_mid_answer"])
 def test_a_call_with_a_key_is_repeated_and_takes_effect_once(host: Start, traces: Traces, fault: str) -> None:
     client = host(Fault.on_tool("add_once", fault, generations=ONCE))
 

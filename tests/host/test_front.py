@@ -282,13 +282,16 @@ def test_a_front_cannot_speak_for_anybody_else(fronted: Start, call: Call) -> No
 
 
 def test_health_is_told_by_the_host_itself(fronted: Start, call: Call) -> None:
-    caller = call(fronted())
+    host = fronted()
+    caller = call(host)
 
-    caller.ask(method="holdfast/health")
+    def health() -> dict[str, Any]:
+        caller.ask(method="holdfast/health")
+        told: dict[str, Any] = caller.answer()["result"]
+        return told
 
-    health = caller.answer()["result"]
-    assert health["name"] == "fronted"
-    assert health["state"] == "ready"
+    assert health()["name"] == "fronted"
+    host.until(lambda: health()["state"] == "ready", what="readiness")
 
 
 @pytest.mark.parametrize(

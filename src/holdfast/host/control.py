@@ -1,4 +1,4 @@
-"""The socket on which a running host is asked how it is, and told to restart its worker or to stop.
+"""The socket on which a running host is asked how it is, and told to replace its worker or to stop.
 
 One JSON object per line, one answer per line; private to this user by the mode of the socket and, on Linux, by a
 look at who is calling. Whatever a caller sends or leaves unsent, the host goes on: lines, connections and waiting
@@ -14,7 +14,7 @@ import os
 import socket
 import struct
 import sys
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
@@ -32,7 +32,10 @@ MAX_WAITING = 16  # that wait for a restart, which may take long: these must not
 _IDLE = 5.0  # seconds that a caller may take to say something, or to take its answer
 _BACKLOG = 64
 _FAREWELL = 0.5  # seconds that the end of the host waits for answers under way
-_OPERATIONS = ("status", "restart", "stop")
+_OPERATIONS = ("status", "telemetry", "metrics", "restart", "rollout", "reinstall", "stop")
+_REST = 60.0  # seconds that calls in flight have before a host that is to replace itself says that it cannot
+_LONGEST_REST = 3600.0
+_LONG = frozenset({"restart", "rollout", "reinstall"})
 
 
 class Controlled(Protocol):
@@ -41,8 +44,20 @@ class Controlled(Protocol):
     def status(self) -> Mapping[str, Any]:
         """How the host is; cheap."""
 
+    def telemetry(self) -> Mapping[str, Any]:
+        """What was asked of the host, and how it went."""
+
+    def metrics(self) -> Mapping[str, Any]:
+        """The same for Prometheus, as `text`."""
+
     def restart(self) -> Mapping[str, Any] | Awaitable[Mapping[str, Any]]:
         """Replace the worker; the result when the new one serves."""
+
+    def rollout(self, command: Sequence[str] | None, *, accept_breaking: bool) -> Awaitable[Mapping[str, Any]]:
+        """Have another program serve, or the same as it is now; the result when its first worker serves."""
+
+    def reinstall(self, seconds: float) -> Awaitable[Mapping[str, Any]]:
+        """Have the host become the version of itself that is installed now; the result when it begins to."""
 
     def stop(self) -> None:
         """Begin to end the host; the answer is sent while it does."""
@@ -141,10 +156,10 @@ class ControlServer:
     def _begin(self, line: bytes) -> "bytes | asyncio.Future[Mapping[str, Any]]":
         """The answer, or what it has to be waited for."""
         try:
-            operation = _operation(line)
-            if operation == "restart" and self._waiting >= MAX_WAITING:
-                return _failed("busy", f"{MAX_WAITING} others wait for a restart of this host; try again")
-            result = getattr(self._controlled, operation)()
+            operation, arguments = _operation(line)
+            if operation in _LONG and self._waiting >= MAX_WAITING:
+                return _failed("busy", f"{MAX_WAITING} others wait for a new worker of this host; try again")
+            result = getattr(self._controlled, operation)(**arguments)
             return asyncio.ensure_future(result) if inspect.isawaitable(result) else _answer(result)
         except Exception as error:  # noqa: BLE001 - the caller is told; the host has to go on
             return _told(error)
@@ -192,14 +207,36 @@ def _told(error: Exception) -> bytes:
     return _failed("internal", f"{type(error).__name__}: {error}")
 
 
-def _operation(line: bytes) -> str:
+def _operation(line: bytes) -> tuple[str, dict[str, Any]]:
     request = decode(line.strip(), max_depth=8)
     operation = request.get("op") if isinstance(request, dict) else None
     if operation not in _OPERATIONS:
         raise WireError(
             -32600, f'send one line such as {{"op": "status"}}; "op" is one of {", ".join(_OPERATIONS)}'
         )
-    return str(operation)
+    return str(operation), _ARGUMENTS.get(str(operation), _no_arguments)(request)
+
+
+def _no_arguments(_: Mapping[str, Any]) -> dict[str, Any]:
+    return {}
+
+
+def _rollout_arguments(request: Mapping[str, Any]) -> dict[str, Any]:
+    command, accept = request.get("command"), request.get("accept_breaking", False)
+    words = isinstance(command, list) and command and all(isinstance(word, str) and word for word in command)
+    if not (command is None or words) or type(accept) is not bool:
+        raise WireError(-32600, "command is a list of words, and accept_breaking is true or false")
+    return {"command": command, "accept_breaking": accept}
+
+
+def _reinstall_arguments(request: Mapping[str, Any]) -> dict[str, Any]:
+    seconds = request.get("seconds", _REST)
+    if type(seconds) not in {int, float} or not 0 <= seconds <= _LONGEST_REST:
+        raise WireError(-32600, f"seconds is a number from 0 to {_LONGEST_REST:g}")
+    return {"seconds": float(seconds)}
+
+
+_ARGUMENTS = {"rollout": _rollout_arguments, "reinstall": _reinstall_arguments}
 
 
 def _failed(code: str, message: str) -> bytes:

@@ -15,14 +15,17 @@ from typing import Any
 
 from holdfast.errors import ProcessError, WireError
 from holdfast.host.stderr_relay import StderrRelay, Tail
+from holdfast.host.surface import Surface
 from holdfast.host.worker_input import WorkerInput
 from holdfast.kernel.commands import ToClient
 from holdfast.kernel.inputs import FromClient
 from holdfast.observe.sink import EventSink
+from holdfast.present.last_words import last_words
 from holdfast.process import Outcome, Process, spawn
 from holdfast.process.custody import finished
 from holdfast.vocabulary.events import FrontLost, FrontStarted
 from holdfast.vocabulary.ids import RequestId
+from holdfast.vocabulary.meta import META_PRINCIPAL
 from holdfast.wire.codec import RELAY_DEPTH, decode, encode
 from holdfast.wire.envelope import (
     Notification,
@@ -39,6 +42,7 @@ __all__ = ["Front", "FrontPlan"]
 
 HEALTH = "holdfast/health"  # what the host itself answers
 ALIVE = "holdfast/alive"  # what a front says every few seconds, to be missed when it hangs
+_LOG_LINE = b'"notifications/message"'
 SILENCE = 15.0  # seconds without a word after which a front that says so is taken to hang
 LOOKS = 5  # how often it is looked at in that time
 USAGE_EXIT = 2
@@ -72,6 +76,7 @@ class Front:
         pending: Callable[[], list[RequestId]],
         health: Callable[[], Mapping[str, Any]],
         on_refusal: Callable[[], None],
+        surface: Surface | None = None,
     ) -> None:
         self.refusal: int | None = None  # the exit code of a first front that refused to start at all
         self._on_refusal = on_refusal
@@ -82,6 +87,8 @@ class Front:
         self._take = take
         self._pending = pending
         self._health = health
+        self._surface = surface
+        self._passed_on: set[RequestId | None] = set()  # requests of its clients, as they came
         self._relay = StderrRelay()
         self._tail = Tail()
         self._prefix = ""
@@ -113,9 +120,25 @@ class Front:
 
     def send(self, command: ToClient) -> None:
         """Send what the kernel says about one of its requests."""
-        progress = command.answers is None
-        if self._input is not None and not (progress and self._input.waiting > PROGRESS_PAUSE):
-            self._input.send(command.payload + b"\n", 0)
+        payload = self._shaped(command)
+        self._passed_on.discard(command.answers)
+        if payload:
+            self._say(payload, is_droppable=command.answers is None)
+
+    def _shaped(self, command: ToClient) -> bytes | None:
+        """In the form that clients get; what the front asks for itself it is told whole."""
+        if self._surface is None or command.concerns not in self._passed_on:
+            return command.payload
+        return self._surface.shaped(command)
+
+    def overhear(self, command: ToClient) -> None:
+        """Let it hear a line of the worker's log that names no request: it may have the only one that waits."""
+        if _LOG_LINE in command.payload:
+            self._say(command.payload, is_droppable=True)
+
+    def _say(self, payload: bytes, *, is_droppable: bool) -> None:
+        if self._input is not None and not (is_droppable and self._input.waiting > PROGRESS_PAUSE):
+            self._input.send(payload + b"\n", 0)
 
     # --- its life ----------------------------------------------------------------------------------------------
 
@@ -141,6 +164,7 @@ class Front:
         self._prefix = f"front-{secrets.token_hex(8)}-"
         self._framer = LineFramer(self._max_bytes, ends_kept=ENDS_KEPT)
         self._shows_life = False
+        self._passed_on.clear()
         self._broken = asyncio.get_running_loop().create_future()
         descriptor = self._plan.listener.fileno()
         process = await spawn(
@@ -181,7 +205,7 @@ class Front:
     def _why_ended(self, outcome: Outcome) -> str:
         if outcome.returncode == USAGE_EXIT and not self._has_spoken:
             self.refusal = outcome.returncode
-        words = self._tail.last_line()
+        words = last_words(self._tail.text())
         return f"it ended ({outcome.describe()})" + (f": {words}" if words else "")
 
     async def _wait_for_silence(self) -> None:
@@ -227,7 +251,7 @@ class Front:
         number = error.request_id
         if number is not None and self.owns(number):
             answer = error_message(number, error.jsonrpc_code, error.message, error.data)
-            self.send(ToClient(encode(answer), number))
+            self._say(encode(answer), is_droppable=False)
         elif not self._broken.done():
             self._broken.set_result(f"it sent a message that cannot be answered: {error.message}")
 
@@ -237,12 +261,26 @@ class Front:
         if isinstance(message, Notification) and message.method == ALIVE:
             self._shows_life = True
         elif isinstance(message, Request) and self.owns(message.id):
-            if message.method == HEALTH:
-                self.send(ToClient(encode(result_message(message.id, dict(self._health()))), message.id))
+            answer = self._own_answer(message)
+            if answer is not None:
+                self._say(answer, is_droppable=False)
             else:
                 self._take(FromClient(message, frame))
         elif isinstance(message, Notification) and self.owns(message.params.get("requestId")):
+            self._passed_on.discard(message.params["requestId"])
             self._take(FromClient(message, frame))
+
+    def _own_answer(self, request: Request) -> bytes | None:
+        """What the host itself answers; None for what is the kernel's business."""
+        if request.method == HEALTH:
+            return encode(result_message(request.id, dict(self._health())))
+        meta = request.params.get("_meta")
+        if self._surface is None or not isinstance(meta, dict) or META_PRINCIPAL not in meta:
+            return None
+        answer = self._surface.answer(request)
+        if answer is None:
+            self._passed_on.add(request.id)
+        return answer
 
     def _on_stderr(self, data: bytes) -> None:
         if data:

@@ -10,11 +10,13 @@ import random
 import secrets
 import traceback
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from holdfast.errors import HoldfastError, ProcessError, SessionError
+from holdfast.errors import HoldfastError, ProcessError, RefusedError, TryAgainError
 from holdfast.host.front import Front
+from holdfast.host.judging import judge
 from holdfast.host.outcomes import Conflict, OutcomeStore, digest_of
 from holdfast.host.public_side import PublicSide
 from holdfast.host.revival import PAUSE, revived
@@ -23,6 +25,7 @@ from holdfast.host.unreadable import UnreadableAnswer
 from holdfast.host.worker_process import WorkerOptions, WorkerProcess
 from holdfast.kernel.commands import (
     Command,
+    JudgeCatalog,
     KeepOutcome,
     Leave,
     LookUpOutcome,
@@ -33,8 +36,10 @@ from holdfast.kernel.commands import (
     ToClient,
     ToWorker,
 )
-from holdfast.kernel.health import health
+from holdfast.kernel.health import health, is_quiet
 from holdfast.kernel.inputs import (
+    CatalogJudged,
+    Fenced,
     FromClient,
     FromWorker,
     GarbledAnswer,
@@ -42,14 +47,18 @@ from holdfast.kernel.inputs import (
     Input,
     OutcomeFound,
     RestartAsked,
+    RolloutAsked,
     Tick,
     WorkerDown,
     WorkerUp,
 )
-from holdfast.kernel.machine import begin, step
+from holdfast.kernel.machine import begin, resume, step
 from holdfast.kernel.policy import Policy
+from holdfast.kernel.state import State
 from holdfast.observe.sink import EventSink
+from holdfast.observe.telemetry import Telemetry
 from holdfast.vocabulary.events import Event, FaultRecorded, KillFailed, StdoutNoise, WorkerStarted
+from holdfast.vocabulary.execution import Rollout
 from holdfast.wire.codec import encode
 from holdfast.wire.envelope import INTERNAL_ERROR, Message, Request, error_message
 
@@ -70,13 +79,16 @@ class Host:
         outcomes: OutcomeStore,
         log: EventSink,
         on_leave: Callable[[], None],
+        restored: State | None = None,
     ) -> None:
         self.first_failure: ProcessError | None = None
         self.refusal: int | None = None  # the exit code of a first worker that refused to start at all
         self._loop = asyncio.get_running_loop()
-        self._options = options
+        self._releases = {1: options}
+        self._accepted: set[int] = set()  # releases whose tools may break callers
         self._public = public
         self.front: Front | None = None
+        self.check_of: Callable[[Sequence[str]], Callable[[], object] | None] = lambda _: None
         self._outcomes = outcomes
         self._log = log
         self._on_leave = on_leave
@@ -84,6 +96,7 @@ class Host:
         self._workers: dict[int, WorkerProcess] = {}
         self._starts: dict[int, asyncio.TimerHandle] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._judges: set[asyncio.Task[None]] = set()  # which the end does not wait for
         self._inputs: deque[Input] = deque()
         self._busy = False
         self._alarm: asyncio.TimerHandle | None = None
@@ -92,21 +105,27 @@ class Host:
         self._not_before = 0.0  # when the clock is looked at again after that failed
         self._is_closed = False  # no worker is started any more
         self._begins_anew = False  # all workers are ended; inputs wait until they are gone
+        self._is_frozen = False  # nothing changes any more: another host is to go on from here
+        self._quiet: asyncio.Future[None] | None = None  # somebody waits until workers could end without harm
         self._counts: Counter[str] = Counter()  # what the kernel does not see
-        self._restarts_awaited: list[asyncio.Future[str]] = []
+        self._replacements_awaited: list[asyncio.Future[str]] = []
+        self.figures = Telemetry(self._tool_names)
         self._started_at = self._loop.time()
         self._carry_out: dict[type, Callable[[Any], None]] = {
             ToClient: self._to_client,
             ToWorker: self._to_worker,
             StartWorker: self._start_worker,
             StopWorker: self._stop_worker,
+            JudgeCatalog: self._begin_judging,
             LookUpOutcome: self._look_up,
             KeepOutcome: self._keep,
-            Record: lambda command: self._emit(command.event),
+            Record: lambda command: self.emit(command.event),
             RolloutEnded: self._rollout_ended,
             Leave: lambda _: on_leave(),
         }
-        self.state, commands = begin(policy, self._started_at)
+        self.state, commands = (
+            begin(policy, self._started_at) if restored is None else resume(restored, self._started_at)
+        )
         self._do(commands)
 
     # --- the loop ----------------------------------------------------------------------------------------------
@@ -120,12 +139,14 @@ class Host:
     def _work_off(self) -> None:
         self._busy = True
         try:
-            while self._inputs and not self._begins_anew:
+            while self._inputs and not self._begins_anew and not self._is_frozen:
                 self._do(self._decide(self._inputs.popleft()))
         finally:
             self._busy = False
         self._public.settle(self.state.pending)
         self._set_alarm()
+        if self._quiet is not None and is_quiet(self.state) and not self._quiet.done():
+            self._quiet.set_result(None)
 
     def _decide(self, given: Input) -> list[Command]:
         """What the kernel commands; nothing, and a record of it, if it fails: the session is worth more than that.
@@ -162,7 +183,7 @@ class Host:
     def _record_failure(self, text: str, error: Exception) -> str:
         fault_id = secrets.token_hex(4)
         trace = "".join(traceback.format_exception(error))
-        self._emit(FaultRecorded(fault_id, None, None, type(error).__name__, f"{text}: {error}", trace))
+        self.emit(FaultRecorded(fault_id, None, None, type(error).__name__, f"{text}: {error}", trace))
         return fault_id
 
     def _begin_anew(self) -> None:
@@ -213,8 +234,14 @@ class Host:
     def _to_client(self, command: ToClient) -> None:
         if self.front is not None and self.front.owns(command.concerns):
             self.front.send(command)
-        else:
-            self._public.send(command)
+            return
+        self._public.send(command)
+        if self.front is not None and command.concerns is None and self._only_front_waits(self.front):
+            self.front.overhear(command)
+
+    def _only_front_waits(self, front: Front) -> bool:
+        """Whether nobody but the front has asked anything that a worker could be speaking of."""
+        return bool(self.state.pending) and all(front.owns(number) for number in self.state.pending)
 
     def _to_worker(self, command: ToWorker) -> None:
         worker = self._workers.get(command.generation)
@@ -230,11 +257,12 @@ class Host:
         elif command.generation in self._workers:
             return  # it is being started
         delay = command.delay * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311
-        self._starts[command.generation] = self._loop.call_later(delay, self._begin_start, command.generation)
+        begin = partial(self._begin_start, command.generation, self._releases[command.release])
+        self._starts[command.generation] = self._loop.call_later(delay, begin)
 
-    def _begin_start(self, generation: int) -> None:
+    def _begin_start(self, generation: int, options: WorkerOptions) -> None:
         self._starts.pop(generation, None)
-        worker = WorkerProcess(generation, self._options, self, self._relay)
+        worker = WorkerProcess(generation, options, self, self._relay)
         self._workers[generation] = worker
         self._spawn_task(self._start(worker))
 
@@ -254,7 +282,7 @@ class Host:
         else:
             known = self.state.workers.get(worker.generation)
             role = known.role.value if known is not None else "active"
-            self._emit(WorkerStarted(worker.generation, worker.pid or 0, role))
+            self.emit(WorkerStarted(worker.generation, worker.pid or 0, role))
             self.take(WorkerUp(worker.generation))
 
     def _never_started(self, worker: WorkerProcess, code: str, message: str) -> None:
@@ -273,6 +301,22 @@ class Host:
         worker = self._workers.get(command.generation)
         if worker is not None:
             worker.end(politely=command.politely)
+
+    async def _judge(self, command: JudgeCatalog) -> None:
+        worker = self.state.workers.get(command.generation)
+        accepted = worker is not None and worker.release in self._accepted
+        try:
+            problem = "" if accepted else await judge(command.before, command.after)
+        except Exception as error:  # noqa: BLE001 - a successor that nobody judges would hold up every other
+            problem = (
+                f"the tools could not be compared ({self._record_failure('the host failed to judge', error)})"
+            )
+        self.take(CatalogJudged(command.generation, problem))
+
+    def _begin_judging(self, command: JudgeCatalog) -> None:
+        task = self._loop.create_task(self._judge(command))
+        self._judges.add(task)
+        task.add_done_callback(self._judges.discard)
 
     def _look_up(self, command: LookUpOutcome) -> None:
         result: bytes | None = None
@@ -300,10 +344,10 @@ class Host:
             self._tell_problem("outcomes", problem)
 
     def _rollout_ended(self, command: RolloutEnded) -> None:
-        for waiting in self._restarts_awaited:
+        for waiting in self._replacements_awaited:
             if not waiting.done():
                 waiting.set_result(command.problem)
-        self._restarts_awaited.clear()
+        self._replacements_awaited.clear()
 
     # --- what workers do ---------------------------------------------------------------------------------------
 
@@ -319,7 +363,7 @@ class Host:
         """A worker wrote something else to stdout."""
         self._counts["noise_lines"] += 1
         if count in {1, 10, 100, 1000, 10_000}:
-            self._emit(StdoutNoise(generation, line[:200].decode(errors="replace"), count))
+            self.emit(StdoutNoise(generation, line[:200].decode(errors="replace"), count))
 
     def worker_unheard(self, generation: int) -> None:  # noqa: ARG002
         """A message for a worker was dropped, since it does not read."""
@@ -329,7 +373,7 @@ class Host:
         """A worker is gone."""
         if cause.get("survivors"):
             text = f"processes of worker {generation} are still alive"
-            self._emit(KillFailed(None, tuple(cause["survivors"]), text))
+            self.emit(KillFailed(None, tuple(cause["survivors"]), text))
         if cause.get("problem"):
             self._tell_problem("containers", f"the container of worker {generation}: {cause['problem']}")
         told = {name: value for name, value in cause.items() if name in {"class", "code", "message", "stderr"}}
@@ -360,26 +404,93 @@ class Host:
         counters = {**told["counters"], **self._counts, "stderr_bytes_dropped": self._relay.dropped}
         return {**told, "counters": counters, "worker_pid": self._active_pid()}
 
+    def telemetry(self) -> dict[str, Any]:
+        """What was asked, how it ended and how long it took."""
+        return self.figures.snapshot(self.health(), self._under_way())
+
+    def metrics(self, name: str) -> bytes:
+        """The same for Prometheus; `name` is that of the server."""
+        return self.figures.page({**self.health(), "name": name}, self._under_way())
+
+    def _under_way(self) -> list[tuple[str, str]]:
+        return [(entry.method, entry.tool) for entry in self.state.pending.values()]
+
+    def _tool_names(self) -> Mapping[str, Any]:
+        worker = self.state.workers.get(self.state.active)
+        return worker.catalog.tools if worker is not None else {}
+
     def _active_pid(self) -> int | None:
         active = self._workers.get(self.state.active)
         return active.pid if active is not None else None
 
     async def restart(self) -> dict[str, Any]:
         """Replace the worker; SessionError when that failed and the old one stays."""
+        return await self._replace(RestartAsked())
+
+    async def rollout(self, command: Sequence[str] | None, *, accept_breaking: bool = False) -> dict[str, Any]:
+        """Have another program serve, or the same one as it is now; SessionError when the old one stays."""
+        if self.state.rollout is not Rollout.STABLE:
+            raise TryAgainError("another replacement of the worker is under way; try again when it is over")
+        number = max(self._releases) + 1
+        served = self._releases[self.state.release]
+        self._releases[number] = served if command is None else served.of_release(command, self.check_of(command))
+        if accept_breaking:
+            self._accepted.add(number)
+        try:
+            return await self._replace(RolloutAsked(number))
+        finally:
+            self._forget_releases()
+
+    def _forget_releases(self) -> None:
+        """Keep what serves, what it would go back to, and what is being prepared; numbers are not used again."""
+        state = self.state
+        kept = {state.release, max(self._releases), *(worker.release for worker in state.workers.values())}
+        kept |= {state.probation.previous} if state.probation is not None else set()
+        self._releases = {number: self._releases[number] for number in kept}
+        self._accepted &= kept
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """What serves at the moment."""
+        return self._releases[self.state.release].command
+
+    async def _replace(self, wish: RestartAsked | RolloutAsked) -> dict[str, Any]:
         before = self.state.active
         done: asyncio.Future[str] = self._loop.create_future()
-        self._restarts_awaited.append(done)
+        self._replacements_awaited.append(done)
         try:
-            self.take(RestartAsked())
+            self.take(wish)
             problem = await done
         finally:  # also where whoever asked has left
-            if done in self._restarts_awaited:
-                self._restarts_awaited.remove(done)
+            if done in self._replacements_awaited:
+                self._replacements_awaited.remove(done)
         if problem:
             stays = self.state.active == before and before in self._workers and not self.state.leaving_at
+            has_ended = problem.startswith("the successor was lost: the worker ended")
             remedy = "; if the server cannot run twice at once: holdfast stop, then start it again"
-            raise SessionError(problem + (remedy if stays else ""))
-        return {"generation": self.state.active, "worker_pid": self._active_pid()}
+            raise RefusedError(problem + (remedy if stays and has_ended else ""))
+        told = {"generation": self.state.active, "release": self.state.release}
+        return {**told, "worker_pid": self._active_pid()}
+
+    async def come_to_rest(self, bound: float) -> None:
+        """Send workers nothing new, and wait until they could end without harm; RefusedError when they cannot."""
+        if self.state.pins:
+            names = ", ".join(sorted(self.state.pins))
+            raise RefusedError(f"the session has state in its worker that no other can take up, by {names}")
+        if self.state.probation is not None:
+            raise TryAgainError("a new release is on probation, and what came before it is kept; try again later")
+        self._quiet = quiet = self._loop.create_future()
+        self.take(Fenced(True))  # noqa: FBT003
+        await asyncio.wait([quiet], timeout=bound)
+        self._quiet = None
+        if not quiet.done():
+            raise TryAgainError("calls that may not be repeated are in flight; try again when they have ended")
+
+    def freeze(self, frozen: bool) -> None:
+        """Let nothing happen any more, or all that has come meanwhile, and the fence down."""
+        self._is_frozen = frozen
+        if not frozen:
+            self.take(Fenced(False))  # noqa: FBT003
 
     def pause_workers(self, full: bool) -> None:
         """Stop or resume reading what workers say; asked for when the client does not read."""
@@ -401,6 +512,9 @@ class Host:
         for timer in (*self._starts.values(), *filter(None, [self._alarm])):
             timer.cancel()
         self._starts.clear()
+        for judging in self._judges:
+            judging.cancel()
+        await asyncio.gather(*self._judges, return_exceptions=True)
         if self._tasks:  # a start that is under way comes to its end first, or its process would be forgotten
             await asyncio.wait(self._tasks)
         workers = list(self._workers.values())
@@ -415,9 +529,14 @@ class Host:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _emit(self, event: Event) -> None:
-        """Write an event in this turn of the loop, also when no answer leaves that would see to it."""
-        self._log.emit(event)
+    def emit(self, event: Event) -> None:
+        """Count an event, and write it in this turn of the loop, also when no answer leaves to see to that."""
+        more = self.figures.take(event)
+        if not event.is_logged and more is None:
+            return
+        for told in (event, more):
+            if told is not None and told.is_logged:
+                self._log.emit(told)
         if not self._has_news:
             self._has_news = True
             self._loop.call_soon(self._write_news)
@@ -427,4 +546,4 @@ class Host:
         self._log.flush()
 
     def _tell_problem(self, what: str, message: str) -> None:
-        self._emit(FaultRecorded(what, None, None, "HoldfastError", message, ""))
+        self.emit(FaultRecorded(what, None, None, "HoldfastError", message, ""))

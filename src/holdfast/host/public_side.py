@@ -9,6 +9,7 @@ from typing import Any
 
 from holdfast.errors import WireError
 from holdfast.host.batch import Batch
+from holdfast.host.surface import Surface
 from holdfast.kernel.commands import ToClient
 from holdfast.kernel.inputs import FromClient
 from holdfast.observe.sink import EventSink
@@ -28,7 +29,7 @@ HELD_BYTES = 16 * 1024 * 1024  # answers that wait for the rest of their batch, 
 class PublicSide:
     """Turns frames into inputs of the kernel, and its answers into frames."""
 
-    def __init__(self, outbox: Outbox, log: EventSink, *, max_bytes: int) -> None:
+    def __init__(self, outbox: Outbox, log: EventSink, *, max_bytes: int, surface: Surface | None = None) -> None:
         self.is_full = False  # the client does not read
         self.take: Callable[[FromClient], None] = _nobody
         self.revision: Callable[[], str] = str
@@ -37,8 +38,14 @@ class PublicSide:
         self._outbox = outbox
         self._log = log
         self._max_bytes = max_bytes
+        self._surface = surface
         self._batches: dict[RequestId, Batch] = {}
         self._held = 0  # bytes of answers in them
+
+    @property
+    def holds_batches(self) -> bool:
+        """Whether answers are kept back until the rest of their batch is there."""
+        return bool(self._batches)
 
     def receive(self, frame: bytes | WireError) -> None:
         """Take one frame of the client, whatever it is."""
@@ -49,12 +56,18 @@ class PublicSide:
             if isinstance(document, list):
                 self._receive_batch(document, frame)
             else:
-                self.take(FromClient(parse(document), frame))
+                self._take(FromClient(parse(document), frame))
         except WireError as error:
             self._outbox.send(self._rejection(error))
 
     def send(self, command: ToClient) -> None:
         """Send what the kernel says, or keep it until the rest of its batch is there."""
+        if self._surface is not None:
+            shaped = self._surface.shaped(command)
+            command = command if shaped is command.payload else command._replace(payload=shaped)
+        self._send(command)
+
+    def _send(self, command: ToClient) -> None:
         batch = self._batches.pop(command.answers, None) if command.answers is not None else None
         if batch is not None and command.answers is not None:
             batch.owed.discard(command.answers)
@@ -84,7 +97,17 @@ class PublicSide:
         for given in inputs:
             if isinstance(given.message, Request):
                 self._batches[given.message.id] = batch
-            self.take(given)
+            self._take(given)
+
+    def _take(self, given: FromClient) -> None:
+        """Answer what is the host's own business; the rest is the kernel's, and so are ids that are in flight."""
+        message = given.message
+        if self._surface is not None and isinstance(message, Request) and not self.is_pending(message.id):
+            answer = self._surface.answer(message)
+            if answer is not None:
+                self._send(ToClient(answer, message.id))
+                return
+        self.take(given)
 
     def _inputs_of(self, batch: Batch, documents: list[Any], frame: bytes) -> list[FromClient]:
         """The messages of a batch; what is refused of it is answered in the batch itself."""

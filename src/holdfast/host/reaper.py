@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from holdfast.host.output_store import forget_old_outputs
+from holdfast.host.private_places import records_directory
 from holdfast.host.records import HostRecord, list_hosts, remove_files
 from holdfast.process.command import MARKER
 from holdfast.process.containers import container_engine, remove_labelled
@@ -50,6 +52,8 @@ async def reap(settings: Settings, *, only: str | None = None) -> list[Reaped]:
             with _taken(record.file) as taken:
                 if taken:
                     reaped.append(await _reap_one(settings, record))
+    if only is None:
+        forget_old_outputs(records_directory(settings))
     return reaped
 
 

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from holdfast.host.output_store import outputs_directory, remove_outputs
 from holdfast.host.private_places import leave_directory, private_directory, records_directory, socket_path
 from holdfast.host.process_identity import is_running, is_within_sight, machine_name, mark_of
 from holdfast.settings import Settings
@@ -114,7 +115,9 @@ def list_hosts(settings: Settings) -> list[HostRecord]:
 
 
 def remove_files(record: HostRecord) -> None:
-    """Delete the socket and then the record, so that a socket is never left without its record."""
+    """Delete the socket and what was kept of outputs, and then the record, so that nothing is left without it."""
+    for token in record.tokens:
+        remove_outputs(outputs_directory(record.file.parent, token))
     socket = Path(record.socket)
     if socket.name == f"{record.host}.sock":  # whatever a record says, nothing else is deleted
         with suppress(FileNotFoundError, NotADirectoryError):

@@ -6,7 +6,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from holdfast.errors import SessionError, WireError
+from holdfast.errors import RefusedError, SessionError, WireError
 from holdfast.host.records import HostRecord
 from holdfast.wire.codec import decode, encode
 
@@ -16,37 +16,37 @@ _MAX_ANSWER = 4 * 1024 * 1024
 _RETRY = 0.1  # seconds until a host that is just starting, or busy, is tried again
 
 
-def ask(record: HostRecord, operation: str, timeout: float) -> dict[str, Any]:
-    """The result of an operation (`status`, `restart`, `stop`) of a host.
+def ask(record: HostRecord, operation: str, timeout: float, **arguments: Any) -> dict[str, Any]:
+    """The result of an operation (`status`, `restart`, `stop`...) of a host.
 
-    SessionError says why there is none: the host is gone, does not answer in time, or refuses.
+    SessionError says why there is none: the host is gone or does not answer in time; RefusedError: it refuses.
     """
     deadline = time.monotonic() + timeout
     who = f"{record.name} (pid {record.pid})"
     if not hasattr(socket, "AF_UNIX"):
         raise SessionError(f"{who} cannot be asked: there are no local sockets on this system")
     while True:
-        answer = _exchange(record, operation, deadline, who)
+        answer = _exchange(record, {"op": operation, **arguments}, deadline, who)
         if answer is not None:
             if answer.get("ok") is True and isinstance(answer.get("result"), dict):
                 return dict(answer["result"])
             error = answer.get("error")
             error = error if isinstance(error, dict) else {}
             if error.get("code") != "busy":
-                raise SessionError(f"{who}: {error.get('message') or 'an answer that makes no sense'}")
+                raise RefusedError(f"{who}: {error.get('message') or 'an answer that makes no sense'}")
         if time.monotonic() + _RETRY >= deadline or not record.alive:
             raise SessionError(f"{who} {'is too busy to answer' if answer else 'does not answer on its socket'}")
         select.select([], [], [], _RETRY)
 
 
-def _exchange(record: HostRecord, operation: str, deadline: float, who: str) -> dict[str, Any] | None:
+def _exchange(record: HostRecord, question: dict[str, Any], deadline: float, who: str) -> dict[str, Any] | None:
     """The answer; None when nobody listens at this moment."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         try:
             connection.settimeout(_left(deadline))
             connection.connect(record.socket)
             with suppress(BrokenPipeError, ConnectionResetError):  # a busy host answers without listening first
-                connection.sendall(encode({"op": operation}) + b"\n")
+                connection.sendall(encode(question) + b"\n")
             line = _line(connection, deadline)
         except TimeoutError:
             raise SessionError(f"{who} did not answer in time") from None

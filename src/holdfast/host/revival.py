@@ -24,6 +24,7 @@ def revived(state: State, now: float) -> tuple[State, list[Command]]:
     fresh = restore(capture(state, now), state.policy, now, limits)
     fresh.catalog = state.catalog
     fresh.restarts = state.restarts
+    fresh.release = state.release
     fresh.last_fault = state.last_fault
     fresh.leaving_at = state.leaving_at
     fresh.counts = dict(state.counts)

@@ -4,22 +4,32 @@ import asyncio
 import gc
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, RefusedError, TryAgainError
+from holdfast.host.bounded_output import OutputBounds, facts_of
 from holdfast.host.control import ControlServer
 from holdfast.host.front import Front, FrontPlan
 from holdfast.host.host import Host
 from holdfast.host.naming import legible, server_identity
+from holdfast.host.onlookers import Onlookers
 from holdfast.host.outcomes import open_outcomes
+from holdfast.host.output_store import OutputStore, outputs_directory
 from holdfast.host.policy import policy_of
+from holdfast.host.private_places import records_directory
 from holdfast.host.public_side import PublicSide
 from holdfast.host.reaper import reap
 from holdfast.host.records import Registration
+from holdfast.host.release_directory import ReleaseDirectory
+from holdfast.host.surface import Surface
+from holdfast.host.takeover import Capsule, become, inherited, objection_to, sealed
+from holdfast.host.upgrades import UpgradePlan, follow
 from holdfast.host.worker_process import WorkerOptions
 from holdfast.kernel.cancellation import ANSWER_MARGIN
+from holdfast.kernel.health import is_quiet
 from holdfast.kernel.inputs import ClientLeft, ShutDown
 from holdfast.observe.event_log import EventLog, NullEventLog, open_event_log, path_component
 from holdfast.process.command import MARKER
@@ -31,6 +41,7 @@ from holdfast.stdio.reader import InputReader
 from holdfast.stdio.streams import StandardStreams, claim_standard_streams
 from holdfast.version import __version__
 from holdfast.vocabulary.events import FaultRecorded, HostStarted, HostStopped, KillFailed, LeftoversReaped
+from holdfast.wire.framing import LineFramer
 
 __all__ = ["run_host"]
 
@@ -46,14 +57,23 @@ def run_host(
     name: str,
     *,
     is_ours: bool = False,
+    speaks_both: bool | None = None,
     front: FrontPlan | None = None,
+    upgrades: UpgradePlan | None = None,
 ) -> int:
     """Serve the process's stdin and stdout with `command` as the worker; return the exit code.
 
-    `is_ours` says that the command serves a server of this package. With a `front` there is HTTP beside it; then
-    an input that ends before anybody said something means that there is no client on stdin, and the host stays.
+    `is_ours` says that the command is one of this package, and `speaks_both` that what it serves is known to speak
+    both eras, as servers of this package do. With a `front` there is HTTP beside it; then an input that ends
+    before anybody said something means that there is no client on stdin, and the host stays. `upgrades` is what
+    new versions are taken up from.
     """
     settings = configuration.settings
+    capsule = inherited()
+    if capsule is not None and capsule.is_trial:
+        capsule.state(policy_of(configuration), 0.0)
+        return 0
+    onlookers = Onlookers(settings, legible(name), capsule)
     # Everything below this process carries its token, so that a later host can find what this one may leave.
     token = secrets.token_hex(8)
     outer = os.environ.get(MARKER)
@@ -64,8 +84,21 @@ def run_host(
     streams = claim_standard_streams()
     gc.collect()
     gc.freeze()
-    process = _HostProcess(command, configuration, name, token, log, is_ours=is_ours, front=front)
-    return asyncio.run(process.serve(streams))
+    process = _HostProcess(
+        command,
+        configuration,
+        name,
+        token,
+        log,
+        is_ours=is_ours,
+        speaks_both=speaks_both,
+        front=front,
+        onlookers=onlookers,
+    )
+    code = asyncio.run(process.serve(streams, upgrades, capsule))
+    if process.successor is not None:
+        become(*process.successor)
+    return code
 
 
 class _HostProcess:
@@ -80,9 +113,12 @@ class _HostProcess:
         log: EventLog | NullEventLog,
         *,
         is_ours: bool,
+        speaks_both: bool | None = None,
         front: FrontPlan | None = None,
+        onlookers: Onlookers | None = None,
     ) -> None:
         self._is_ours = is_ours
+        self._speaks_both = speaks_both
         self._plan = front
         self._command = tuple(command)
         self._configuration = configuration
@@ -90,20 +126,30 @@ class _HostProcess:
         self._name = name
         self._token = token
         self._log = log
+        self._onlookers = onlookers or Onlookers(configuration.settings, name)
         self._control: ControlServer | None = None
         self._has_client = False  # somebody has said something on stdin
+        self._releases: ReleaseDirectory | None = None  # that the command comes from
+        self._is_handing_over = False
+        self._capsule: int | None = None  # what the next version of this host goes on from
+        self.successor: tuple[int, StandardStreams] | None = None  # the same, and the client's pipes, at the end
 
-    async def serve(self, streams: StandardStreams) -> int:
+    async def serve(
+        self, streams: StandardStreams, upgrades: UpgradePlan | None = None, capsule: Capsule | None = None
+    ) -> int:
         """Serve until there is a reason to end; return the exit code."""
         settings = self._settings
+        self._releases = upgrades.releases if upgrades is not None else None
         options = self._worker_options()
-        framer = options.framer()
+        options.check = self._check_of(options.command)
+        self._framer = framer = options.framer()
         self._lifetime = lifetime = Lifetime(exit_with_parent=settings.exit_with_parent)
         self._left = asyncio.get_running_loop().create_future()
         self._outbox = Outbox(
             framer, self._log, on_full=self._on_full, on_lost=lambda: lifetime.end("broken_pipe")
         )
-        public = PublicSide(self._outbox, self._log, max_bytes=settings.max_message_bytes)
+        self._surface = surface = self._new_surface()
+        public = PublicSide(self._outbox, self._log, max_bytes=settings.max_message_bytes, surface=surface)
         self._public = public
 
         def feed(data: bytes) -> None:
@@ -116,14 +162,23 @@ class _HostProcess:
         self._reader = InputReader(feed, on_end=self._on_input_end)
         with lifetime.watch():
             await self._outbox.open(streams.writer, streams.reader)
-            self._host = self._new_host(options, public)
+            self._host = self._new_host(options, public, capsule)
             self._start_front()
+            await self._onlookers.start(self._host, lambda: self._host.state.session.revision)
             await self._register()
+            if capsule is not None and capsule.unread:
+                feed(capsule.unread)
             await self._reader.open(streams.reader)
-            reaping = asyncio.create_task(self._reap())
+            beside = [asyncio.create_task(self._reap())]
+            if upgrades is not None:
+                beside.append(asyncio.create_task(follow(upgrades, self._host.rollout, self._complain)))
             reason = await lifetime.wait()
+            if self._capsule is not None:
+                copies = StandardStreams(os.dup(streams.reader), os.dup(streams.writer))
+                self.successor = (self._capsule, copies)
             await self._end(reason)
-            reaping.cancel()
+            for task in beside:
+                task.cancel()
         return self._exit_code(reason)
 
     def _worker_options(self) -> WorkerOptions:
@@ -131,6 +186,7 @@ class _HostProcess:
         return WorkerOptions(
             self._command,
             is_ours=self._is_ours,
+            speaks_both=self._speaks_both,
             legacy=settings.mcp_mode == "legacy",
             grace=settings.kill_grace,
             noise_max=settings.noise_max,
@@ -139,17 +195,51 @@ class _HostProcess:
             token=self._token,
         )
 
-    def _new_host(self, options: WorkerOptions, public: PublicSide) -> Host:
-        # Names are guessed and shared; an outcome is that of one server and of no other.
-        file = f"outcomes-{server_identity(self._command)}.sqlite"
+    def _new_surface(self) -> Surface:
+        settings = self._settings
+        place = outputs_directory(records_directory(settings), self._token)
+        self._bounds = OutputBounds(
+            settings,
+            self._configuration.tools,
+            OutputStore(place, max_entry=settings.max_message_bytes),
+            self._log,
+        )
+        documents = {"health": self.status, "telemetry": self.telemetry} if settings.health_tools else {}
+        return Surface(self._bounds, self._log, documents)
+
+    def _new_host(self, options: WorkerOptions, public: PublicSide, capsule: Capsule | None) -> Host:
+        # Names are guessed and shared; an outcome is that of one server and of no other, and of all its releases.
+        program = self._command if self._releases is None else [str(self._releases.root)]
+        file = f"outcomes-{server_identity(program)}.sqlite"
         place = self._settings.state_path() / path_component(self._name)
         outcomes = open_outcomes(place / file, self._settings.dedup_ttl)
-        host = Host(policy_of(self._configuration), options, public, outcomes, self._log, self._on_leave)
+        policy = policy_of(self._configuration)
+        restored = None
+        if capsule is not None:
+            restored = capsule.state(policy, asyncio.get_running_loop().time())
+            options = options.of_release(capsule.command, self._check_of(capsule.command))
+            self._has_client = True
+        host = Host(policy, options, public, outcomes, self._log, self._on_leave, restored)
+        host.check_of = self._check_of
+        if capsule is not None:
+            host.figures.go_on_from(capsule.figures)
         public.take = host.take
         public.on_backlog = self._on_backlog
-        public.revision = lambda: host.state.session.revision
+        public.revision = self._surface.revision = lambda: host.state.session.revision
+        self._bounds.facts = lambda tool: facts_of(host.state, tool)
+        self._surface.emit = host.emit
+        self._surface.lacks = lambda kind: kind not in (host.state.session.abilities or (kind,))
+        self._surface.has_tool = lambda tool: facts_of(host.state, tool) is not None
         public.is_pending = lambda request_id: request_id in host.state.pending
         return host
+
+    def _check_of(self, command: Sequence[str]) -> Callable[[], object] | None:
+        """Whether a release is what it was packed as; to be asked before each start of a worker from it."""
+        if self._releases is None:
+            return None
+        place = f"{self._releases.root / 'releases'}{os.sep}"
+        names = [word.partition(place)[2].split(os.sep)[0] for word in command if place in word]
+        return partial(self._releases.verified, names[0]) if names else None
 
     def _start_front(self) -> None:
         if self._plan is not None:
@@ -162,6 +252,7 @@ class _HostProcess:
                 pending=lambda: list(self._host.state.pending),
                 health=self.status,
                 on_refusal=lambda: self._lifetime.end("error"),
+                surface=self._surface,
             )
             self._host.front.start()
 
@@ -179,8 +270,11 @@ class _HostProcess:
             await self._control.start()
         except (HoldfastError, OSError) as error:
             told = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
-            with suppress(OSError):  # stderr may be what is full
-                os.write(2, f"holdfast: this host will not be found by `holdfast ps`: {told}\n".encode())
+            self._complain(f"this host will not be found by `holdfast ps`: {told}")
+
+    def _complain(self, text: str) -> None:
+        with suppress(OSError):  # stderr may be what is full
+            os.write(2, f"holdfast: {text}\n".encode())
 
     async def _reap(self) -> None:
         with suppress(HoldfastError, OSError):  # the directory of records cannot be used; that was told above
@@ -199,12 +293,77 @@ class _HostProcess:
     def status(self) -> dict[str, Any]:
         """What `holdfast status` shows."""
         record = self._control and self._control.record
-        told = {"name": legible(self._name), "pid": os.getpid(), "command": list(map(legible, self._command))}
-        return {**told, **self._host.health(), "started": record.since if record else None}
+        told = {"name": legible(self._name), "pid": os.getpid(), "command": list(map(legible, self._host.command))}
+        since = record.since if record else None
+        return {**told, **self._host.health(), "started": since, "metrics": self._onlookers.address}
+
+    def telemetry(self) -> dict[str, Any]:
+        """What `holdfast telemetry` shows."""
+        return {"name": legible(self._name), "pid": os.getpid(), **self._host.telemetry()}
+
+    def metrics(self) -> dict[str, str]:
+        """What `holdfast telemetry --prometheus` prints."""
+        return {"text": self._host.metrics(legible(self._name)).decode()}
 
     async def restart(self) -> dict[str, Any]:
         """What `holdfast restart` does."""
         return await self._host.restart()
+
+    async def rollout(self, command: Sequence[str] | None, *, accept_breaking: bool) -> dict[str, Any]:
+        """What `holdfast rollout` does."""
+        if command is None and self._releases is not None:
+            current = await asyncio.to_thread(self._releases.current)
+            command = (await asyncio.to_thread(self._releases.verified, current)).command
+        return await self._host.rollout(command, accept_breaking=accept_breaking)
+
+    async def reinstall(self, seconds: float) -> dict[str, Any]:
+        """What `holdfast rollout --host` does: everything up to the moment from which there is no way back."""
+        if os.name == "nt" or self._plan is not None or not isinstance(self._framer, LineFramer):
+            raise RefusedError("only a host that speaks lines on pipes, and no HTTP, can replace itself")
+        if self._is_handing_over:
+            raise TryAgainError("the host is being replaced already")
+        self._is_handing_over = True
+        descriptor = None
+        try:
+            await self._host.come_to_rest(seconds)
+            await self._outbox.drain(WRITE_BOUND)
+            self._reader.pause(True)  # noqa: FBT003
+            self._host.freeze(True)  # noqa: FBT003
+            descriptor = self._sealed(self._framer.unfinished)
+            objection = await objection_to(descriptor)
+            if objection or self._lifetime.is_over:
+                raise RefusedError(objection or "the host is about to end")
+        except BaseException:
+            self._go_on_after_all(descriptor)
+            raise
+        self._capsule = descriptor
+        self._lifetime.end("reinstalled")
+        return {"pid": os.getpid(), "version": __version__}
+
+    def _sealed(self, unread: bytes | None) -> int:
+        """The capsule; TryAgainError when something has come in since the host came to rest."""
+        state = self._host.state
+        if (
+            unread is None
+            or self._outbox.waiting
+            or self._public.holds_batches
+            or not is_quiet(state)
+            or state.pins
+        ):
+            raise TryAgainError(
+                "the client has sent or not yet read something that cannot go along at this moment"
+            )
+        now = asyncio.get_running_loop().time()
+        figures = self._host.figures.ledger.to_json()
+        return sealed(state, now, unread, self._host.command, figures, self._onlookers.port)
+
+    def _go_on_after_all(self, descriptor: int | None) -> None:
+        if descriptor is not None:
+            os.close(descriptor)
+        self._is_handing_over = False
+        self._host.freeze(False)  # noqa: FBT003
+        if not self._public.is_full:
+            self._reader.pause(False)  # noqa: FBT003
 
     def stop(self) -> None:
         """What `holdfast stop` does."""
@@ -216,7 +375,8 @@ class _HostProcess:
         self._public.is_full = full
         if not full:
             self._host.pause_workers(False)  # noqa: FBT003
-            self._reader.pause(False)  # noqa: FBT003
+            if not self._is_handing_over:  # then what the client writes is for the next host to read
+                self._reader.pause(False)  # noqa: FBT003
 
     def _on_backlog(self) -> None:
         # A worker that HTTP is answered from is not held up for the sake of one client. What piles up for that one
@@ -233,10 +393,13 @@ class _HostProcess:
         if reason == "eof":
             self._host.take(ClientLeft())
             await self._lifetime.give_time(asyncio.shield(self._left))
-        self._host.take(ShutDown())  # of no effect once the kernel is done
-        await asyncio.wait([self._left], timeout=self._settings.kill_grace + ANSWER_MARGIN + WRITE_BOUND)
+        if self._capsule is None:  # else the next host answers whatever is open
+            self._host.freeze(False)  # noqa: FBT003 - it may have been asked to end while it was to be replaced
+            self._host.take(ShutDown())  # of no effect once the kernel is done
+            await asyncio.wait([self._left], timeout=self._settings.kill_grace + ANSWER_MARGIN + WRITE_BOUND)
         await self._outbox.drain(WRITE_BOUND)
         await self._host.close()
+        self._surface.close()
         engine = container_engine(self._command)
         if engine is not None:  # a container that came up only after its worker was gone
             removal = await remove_labelled(engine, self._token, CONTAINER_BOUND)
@@ -244,6 +407,7 @@ class _HostProcess:
                 self._tell_problem("containers", f"containers may be left: {removal.problem}")
         if self._control is not None:
             await self._control.close()
+        await self._onlookers.close()
         self._log.emit(HostStopped(legible(self._name), os.getpid(), reason, self._host.counts()))
         self._log.close()
         await self._reader.close()

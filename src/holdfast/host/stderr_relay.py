@@ -32,10 +32,6 @@ class Tail:
             data = data[data.index(b"\n") + 1 :]
         return data.decode(errors="replace").strip()
 
-    def last_line(self) -> str:
-        """The last line that is not empty, as far as it is kept."""
-        return self.text().rpartition("\n")[2].strip()
-
 
 class StderrRelay:
     """Writes to a descriptor from a thread of its own, which starts with the first bytes."""

@@ -7,14 +7,17 @@ tolerated up to a bound.
 
 import asyncio
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from typing import Any, Protocol
 
-from holdfast.errors import ProcessError, WireError
+from holdfast.errors import ProcessError, UsageError, WireError
+from holdfast.host.era_bridge import EraBridge
+from holdfast.host.era_flow import EraMemory, Flow
 from holdfast.host.stderr_relay import StderrRelay, Tail
 from holdfast.host.unreadable import UnreadableAnswer, recognize
 from holdfast.host.worker_input import WorkerInput
-from holdfast.present.bounds import clean_line, truncate_chars
+from holdfast.present.last_words import last_words
 from holdfast.process import Outcome, Process, spawn
 from holdfast.process.containers import WORKER_LABEL, container_engine, labelled, remove_labelled
 from holdfast.wire.codec import RELAY_DEPTH, decode
@@ -30,7 +33,6 @@ MAX_WAITING = (
 )  # bytes unread by a worker from which on it is sent requests only; those are bounded
 STDOUT_PATIENCE = 1.0  # seconds that a worker may live on after it has closed its stdout
 CONTAINER_BOUND = 20.0  # seconds that the engine may take to remove the container of a worker
-MAX_LAST_WORDS = 200
 
 
 class WorkerOptions:
@@ -50,23 +52,37 @@ class WorkerOptions:
         max_bytes: int,
         max_header_bytes: int,
         token: str = "",
+        speaks_both: bool | None = None,
     ) -> None:
-        self._command = tuple(command)
+        self.command = tuple(command)
         self._token = token
         self.is_ours = is_ours
+        self.speaks_both = is_ours if speaks_both is None else speaks_both
+        self.check: Callable[[], object] | None = None  # whether it is still what it was, before each start
         self.grace = grace
         self.noise_max = noise_max
         self._legacy = legacy
         self._max_bytes = max_bytes
         self._max_header_bytes = max_header_bytes
+        self.eras = EraMemory()
+
+    def of_release(self, command: Sequence[str], check: Callable[[], object] | None = None) -> "WorkerOptions":
+        """The same for the workers of another release, which is another program."""
+        other = copy(self)
+        other.command = tuple(command)
+        other.check = check
+        other.eras = EraMemory()
+        other.is_ours = self.is_ours and other.command == self.command
+        other.speaks_both = self.speaks_both and other.command == self.command
+        return other
 
     def command_of(self, generation: int) -> tuple[str, ...]:
         """What is run as this worker."""
-        return labelled(self._command, self._token, self._label_of(generation)) if self._token else self._command
+        return labelled(self.command, self._token, self._label_of(generation)) if self._token else self.command
 
     async def remove_containers_of(self, generation: int) -> str:
         """Remove what a container engine still runs for this worker; what went wrong, if anything."""
-        engine = container_engine(self._command) if self._token else None
+        engine = container_engine(self.command) if self._token else None
         if engine is None:
             return ""
         label = self._label_of(generation)
@@ -115,6 +131,8 @@ class WorkerProcess:
         self._tail = Tail()
         self._framer = options.framer()
         self._wrap = options.framer().wrap
+        self._bridge = EraBridge(options.eras, speaks_both=options.speaks_both)
+        self._bridge_alarm: asyncio.TimerHandle | None = None
         self._process: Process | None = None
         self._closed = asyncio.Event()  # its stdout
         self._input: WorkerInput | None = None
@@ -131,6 +149,11 @@ class WorkerProcess:
 
     async def start(self) -> None:
         """Start it; ProcessError when that is not possible."""
+        if self._options.check is not None:
+            try:
+                await asyncio.to_thread(self._options.check)
+            except UsageError as error:
+                raise ProcessError(error.message) from error
         self._process = await spawn(
             self._options.command_of(self.generation),
             stdin="pipe",
@@ -147,6 +170,12 @@ class WorkerProcess:
 
     def send(self, payload: bytes, attempt: int) -> None:
         """Write one message; a worker that is gone is told of by its end, not here."""
+        if self._bridge.wants(payload):
+            self._carry_out(self._bridge.to_worker(payload, _now(), attempt))
+        else:
+            self._write(payload, attempt)
+
+    def _write(self, payload: bytes, attempt: int) -> None:
         assert self._input is not None  # the kernel waits for its start
         if attempt or self._input.waiting < MAX_WAITING:
             self._input.send(self._wrap(payload), attempt)
@@ -196,11 +225,13 @@ class WorkerProcess:
         except ProcessError as error:
             outcome = Outcome(process.pid, lost=True)
             cause = _exited(error.message)
-        unsent = self._input.unsent if self._input is not None else frozenset()
+        unsent = self._bridge.held | (self._input.unsent if self._input is not None else frozenset())
         await process.stop(0)  # which also hands over the last of what it said
         for frame in self._framer.finish():
             self._take(frame, is_whole=False)
-        words = truncate_chars(clean_line(self._tail.last_line()), MAX_LAST_WORDS)
+        if self._bridge_alarm is not None:
+            self._bridge_alarm.cancel()
+        words = last_words(self._tail.text())
         if words and cause["code"] == "WORKER_EXITED":
             cause = {**cause, "message": f"{cause['message']}: {words}"}
         told = {**cause, "exit_code": outcome.returncode, "survivors": outcome.survivors}
@@ -231,10 +262,31 @@ class WorkerProcess:
             if answer is None:
                 self._count_noise(line)
             else:
+                self._bridge.forget(answer.id)
                 self._listener.worker_garbled(self.generation, answer)
             return
         self._has_spoken = True
-        self._listener.worker_said(self.generation, message, frame)
+        if self._bridge.listens:
+            self._carry_out(self._bridge.from_worker(message, frame, _now()))
+        else:
+            self._listener.worker_said(self.generation, message, frame)
+
+    def _carry_out(self, flow: Flow) -> None:
+        """Do what the bridge between the eras of worker and client wants done."""
+        for payload, attempt in flow.to_worker:
+            self._write(payload, attempt)
+        for message, frame in flow.to_host:
+            self._listener.worker_said(self.generation, message, frame)
+        due = self._bridge.due
+        if self._bridge_alarm is not None and self._bridge_alarm.when() != due:
+            self._bridge_alarm.cancel()
+            self._bridge_alarm = None
+        if due and self._bridge_alarm is None:
+            self._bridge_alarm = asyncio.get_running_loop().call_at(due, self._on_bridge_alarm)
+
+    def _on_bridge_alarm(self) -> None:
+        self._bridge_alarm = None
+        self._carry_out(self._bridge.tick(_now()))
 
     def _count_noise(self, line: bytes) -> None:
         self.noise += 1
@@ -247,6 +299,10 @@ class WorkerProcess:
         if data:
             self._tail.add(data)
             self._relay.write(data)
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
 
 
 def _exited(message: str) -> Mapping[str, Any]:

@@ -49,6 +49,18 @@ class Host:
             raise self.failure
         return {"generation": 2}
 
+    async def rollout(self, command: Any, *, accept_breaking: bool) -> dict[str, Any]:
+        return {**await self.restart(), "command": command, "accept_breaking": accept_breaking}
+
+    async def reinstall(self, seconds: float) -> dict[str, Any]:
+        return {**await self.restart(), "seconds": seconds}
+
+    def telemetry(self) -> Any:
+        return self.status()
+
+    def metrics(self) -> Any:
+        return self.status()
+
     def stop(self) -> None:
         self.stopped.set()
 

@@ -1,0 +1,117 @@
+"""What makes a host take up a new version by itself: files that change, or a release that is activated."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, NamedTuple
+
+from holdfast.errors import HoldfastError, TryAgainError
+from holdfast.host.release_directory import Activation, ReleaseDirectory
+from holdfast.host.watching import POLL, Watch
+
+__all__ = ["UpgradePlan", "follow"]
+
+RollOut = Callable[[Sequence[str] | None], Awaitable[Any]]
+_LONGEST_PAUSE = 4.0  # seconds between two attempts at the same version; each reads all of a release
+_AT_ONCE = 5.0  # seconds within which the next version is no work of a person
+_OFTEN = 4  # such versions in a row, after which it goes slowly
+_LONG_PAUSE = 30.0
+
+
+class UpgradePlan(NamedTuple):
+    """What to follow: files of the program, a directory of releases and the one that serves, or nothing."""
+
+    watch: Watch | None = None
+    releases: ReleaseDirectory | None = None
+    release: str = ""  # that serves first
+
+
+async def follow(plan: UpgradePlan, roll_out: RollOut, complain: Callable[[str], None]) -> None:
+    """Roll out every new version, until cancelled. A problem is told once, and ends nothing.
+
+    A version that is refused is left alone, unless it was refused for this moment only: then it is tried again.
+    """
+    followed = _Followed(plan)
+    haste = _Haste()
+    told, pause = "", POLL
+    while True:
+        await asyncio.sleep(max(pause, haste.pause))
+        problem, pause, last_pause = "", POLL, pause
+        try:
+            # Looking at many files, and reading all of a release, must not hold up the session.
+            found = await asyncio.to_thread(followed.find)
+            if found is not None:
+                await _take_up(found, roll_out)
+                problem = haste.taken(asyncio.get_running_loop().time())
+        except TryAgainError as error:
+            problem, pause = f"the old version stays for now: {error}", min(2 * last_pause, _LONGEST_PAUSE)
+        except (HoldfastError, OSError) as error:
+            problem = f"the old version stays: {error}"
+        if problem and problem != told:
+            complain(problem)
+        told = problem
+
+
+class _Haste:
+    """Versions that follow each other at once, again and again: a server that writes into what is watched."""
+
+    def __init__(self) -> None:
+        self.pause = 0.0
+        self._last = float("-inf")
+        self._in_a_row = 0
+
+    def taken(self, now: float) -> str:
+        """A version was taken up; what to say of it, if this goes too fast."""
+        self._in_a_row = self._in_a_row + 1 if now - self._last - self.pause < _AT_ONCE else 0
+        self._last = now
+        self.pause = _LONG_PAUSE if self._in_a_row >= _OFTEN else 0.0
+        if not self.pause:
+            return ""
+        return (
+            f"the watched files change whenever the server starts; they are looked at every {_LONG_PAUSE:g} s now"
+        )
+
+
+class _Found(NamedTuple):
+    command: Callable[[], tuple[str, ...] | None]  # None is the same command, of which the files have changed
+    taken: Callable[[], None]
+    refused: Callable[[], None]
+
+
+async def _take_up(found: _Found, roll_out: RollOut) -> None:
+    try:
+        await roll_out(await asyncio.to_thread(found.command))
+    except TryAgainError:
+        raise
+    except (HoldfastError, OSError):
+        found.refused()  # it does not get better by being looked at again
+        raise
+    found.taken()
+
+
+class _Followed:
+    def __init__(self, plan: UpgradePlan) -> None:
+        self._watch = plan.watch
+        self._releases = plan.releases
+        self._serving = plan.release
+        self._refused: Activation | None = None  # activating the same release once more is another attempt
+
+    def find(self) -> _Found | None:
+        """A version that neither serves nor was refused; it is found again until it is taken or refused."""
+        if self._releases is not None:
+            releases, chosen = self._releases, self._releases.activation()
+            if chosen.release != self._serving and chosen != self._refused:
+                return _Found(
+                    lambda: releases.verified(chosen.release).command,
+                    lambda: self._take(chosen),
+                    lambda: self._refuse(chosen),
+                )
+        watch = self._watch
+        if watch is not None and watch.find():
+            return _Found(lambda: None, watch.confirm, watch.confirm)
+        return None
+
+    def _take(self, chosen: Activation) -> None:
+        self._serving = chosen.release
+
+    def _refuse(self, chosen: Activation) -> None:
+        self._refused = chosen
