@@ -13,6 +13,8 @@ from typing import Any
 from tests.api.client import BOUND, Client
 from tests.api.scripted_host import ScriptedHost
 
+from holdfast.api.callers import digest_of_token
+
 ALIAS = "project"
 
 
@@ -31,8 +33,10 @@ class RunningFront(Client):
 
 
 @contextmanager
-def running_front(place: Path, **options: Any) -> Iterator[RunningFront]:
+def running_front(place: Path, *, token: str | None = None, **options: Any) -> Iterator[RunningFront]:
     """Start a front with these options and stop it at the end; it must end by itself, with exit code 0."""
+    if token is not None:
+        options["tokens"] = [{"name": "only", "digest": digest_of_token(token)}]
     repository = place / ALIAS
     repository.mkdir(exist_ok=True)
     listener = socket.create_server(("127.0.0.1", 0))

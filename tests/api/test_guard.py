@@ -95,7 +95,7 @@ def test_an_allowed_origin_is_echoed_on_successes_and_failures_alike(start: Star
 
     assert (right.status, wrong.status) == (200, 401)
     assert right.headers["access-control-allow-origin"] == "https://app.example"
-    assert right.headers["access-control-expose-headers"] == "Retry-After"
+    assert right.headers["access-control-expose-headers"] == "Retry-After, Mcp-Session-Id"
     assert wrong.headers["access-control-allow-origin"] == "http://bare.example"
     assert right.headers["vary"] == "Origin"
     assert front.get("/health", Origin="https://app.example.evil").status == 403

@@ -20,13 +20,9 @@ GOOD: dict[str, Any] = {"schemaVersion": "1.0.0", "repositories": [{"alias": "a"
     [
         b"",
         b"no json\n",
-        b"[]\n",
-        b"{}\n",
         json.dumps({**GOOD, "surprise": 1}).encode() + b"\n",
-        json.dumps({**GOOD, "token": ""}).encode() + b"\n",
-        json.dumps({**GOOD, "repositories": []}).encode() + b"\n",
         json.dumps({**GOOD, "concurrency": 0}).encode() + b"\n",
-        json.dumps({**GOOD, "token": "hunter2\n", "timeout": "long"}).encode() + b"\n",
+        json.dumps({**GOOD, "tokens": ["hunter2"], "timeout": "long"}).encode() + b"\n",
     ],
 )
 def test_options_that_cannot_be_used_are_refused_and_not_repeated(line: bytes) -> None:

@@ -9,7 +9,7 @@ from tests.api.client import Client
 
 pytestmark = pytest.mark.xdist_group("api")
 
-EXAMPLES = 8  # of each operation, beside the systematic cases
+EXAMPLES = 3  # of each operation, beside the systematic cases
 # A query, a date and a condition on fields are languages of their own: no schema can tell all of their mistakes.
 LANGUAGES = {"conditions", "format"}
 

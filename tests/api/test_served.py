@@ -8,6 +8,7 @@ import tempfile
 import threading
 import uuid
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,7 @@ PATHS = [
     "/status/stream", "/status/stream?repo=bare", "/capabilities", "/metrics", "/openapi.json", "/docs",
     "/search?q=budget", "/search?q=budget&repo=bare", "/search?q=budget&repo=broken", "/search?q=a+AND+(",
     "/search?q=/(/", "/search?q=budget&ext=.nothing", "/search?q=budget&backend=sqlite-fts", "/search?q=%ff",
+    "/search?q=budget&repo=*",
     "/search?q=budget&backend=nonsense", "/search?q=budget&modifiedAfter=never", "/search?q=a&q=b", "/nowhere",
 ]  # fmt: skip
 BODIES: list[Any] = [
@@ -153,29 +155,10 @@ def with_mcp(place: Place, folder: Path) -> HostUnderTest:
 def own_place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     """A place that may be built again, with enough in it that this takes a while."""
     place = write_place(tmp_path_factory.mktemp("own"))
-    for number in range(150):
-        functions = "".join(f"def f{number}_{one}(x):\n    return x + {one}\n\n\n" for one in range(30))
+    for number in range(60):
+        functions = "".join(f"def f{number}_{one}(x):\n    return x + {one}\n\n\n" for one in range(15))
         (place.project / "src" / f"many_{number}.py").write_text(functions)
     return place
-
-
-def test_searches_go_on_during_a_build_over_mcp_and_switch_to_it_without_a_failure(
-    own_place: Place, tmp_path: Path
-) -> None:
-    with with_mcp(own_place, tmp_path / "one") as host:
-        client = Client(port_of(tmp_path / "one" / "stderr"))
-        host.handshake()
-        before = build_of(client)
-        searching = Searching(client)
-        answer = host.call("build_index", bound=40.0)
-        assert searching.stop_after(build_of(client)) == []
-        host.assert_nothing_left()
-
-    assert not answer["result"].get("isError"), answer
-    assert searching.builds[0] == before
-    assert len(set(searching.builds)) == 2
-    assert searching.builds == sorted(searching.builds, key=[before, searching.builds[-1]].index)
-    assert searching.builds.count(before) > 3
 
 
 class Searching:
@@ -205,23 +188,50 @@ class Searching:
                 self._failures.append(repr(error))
 
 
-def test_two_servers_on_one_repository_see_each_others_builds_and_do_not_disturb_each_other(
-    own_place: Place, tmp_path: Path
-) -> None:
+@dataclass(frozen=True)
+class Day:
+    """What happened while an index was built over MCP: two servers of it were searched, the first all the time."""
+
+    answer: dict[str, Any]
+    builds: list[str]
+    failures: list[str]
+    first: tuple[str, str]  # the builds that the servers answered from, before and after
+    second: tuple[str, str]
+    told: Any
+
+
+@pytest.fixture(scope="module")
+def day(own_place: Place, tmp_path_factory: pytest.TempPathFactory) -> Day:
+    folder = tmp_path_factory.mktemp("day")
     with (
-        with_mcp(own_place, tmp_path / "one") as host,
-        running_server(own_place, tmp_path / "two", "--http-paths") as second,
+        with_mcp(own_place, folder / "one") as host,
+        running_server(own_place, folder / "two", "--http-paths") as second,
     ):
-        first = Client(port_of(tmp_path / "one" / "stderr"))
+        first = Client(port_of(folder / "one" / "stderr"))
         host.handshake()
-        before = build_of(first)
-        assert build_of(second) == before
-        host.call("build_index", bound=40.0)
-        after = build_of(first)
-
-        assert after != before
-        assert build_of(second) == after
+        before = build_of(first), build_of(second)
+        searching = Searching(first)
+        answer = host.call("build_index", bound=40.0)
+        after = build_of(first), build_of(second)
+        failures = searching.stop_after(after[0])
         host.assert_nothing_left()
-        told = second.get("/search?q=budget&top=1")
+        told = second.get("/search?q=budget&top=1").json
+    return Day(answer, searching.builds, failures, (before[0], after[0]), (before[1], after[1]), told)
 
-    assert told.json["repo"] == told.json["result"]["repo"] == str(own_place.project)
+
+def test_searches_go_on_during_a_build_over_mcp_and_switch_to_it_without_a_failure(day: Day) -> None:
+    before, after = day.first
+
+    assert not day.answer["result"].get("isError"), day.answer
+    assert day.failures == []
+    assert (day.builds[0], set(day.builds)) == (before, {before, after})
+    assert day.builds == sorted(day.builds, key=[before, after].index)
+    assert day.builds.count(before) > 3
+
+
+def test_two_servers_on_one_repository_see_each_others_builds_and_do_not_disturb_each_other(
+    day: Day, own_place: Place
+) -> None:
+    assert day.first == day.second
+    assert day.first[0] != day.first[1]
+    assert day.told["repo"] == day.told["result"]["repo"] == str(own_place.project)

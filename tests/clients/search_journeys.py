@@ -45,11 +45,8 @@ class SearchJourney(NamedTuple):
 
 SEARCH_JOURNEYS = (
     SearchJourney("python", "native", PINNED),
-    SearchJourney("python", "native", MODERN, hosted=True),
     SearchJourney("python", "sdk", MODERN),
     SearchJourney("typescript_v1", "native", PINNED, hosted=True),
-    SearchJourney("typescript_v1", "sdk", PINNED),
-    SearchJourney("typescript_v2", "native", PINNED),
     SearchJourney("typescript_v2", "native", MODERN, hosted=True),
 )
 

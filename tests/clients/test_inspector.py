@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from tests.clients.journeys import node, package, server_command, server_environment, survivors
 
-TOPOLOGIES = pytest.mark.parametrize("hosted", [False, True], ids=["standalone", "hosted"])
 TOOL_ERROR = 5  # the Inspector's exit code for an answer that is a tool error
 
 
@@ -28,19 +27,17 @@ class Inspector:
         return done.returncode, json.loads(done.stdout), done.stderr
 
 
-@TOPOLOGIES
-def test_the_inspector_finds_nothing_to_remark_in_the_schemas(tmp_path: Path, hosted: bool) -> None:
-    inspector = Inspector(tmp_path, "native", hosted=hosted)
+def test_the_inspector_finds_nothing_to_remark_in_the_schemas(tmp_path: Path) -> None:
+    inspector = Inspector(tmp_path, "native", hosted=True)
     code, answer, remarks = inspector.ask("--method", "tools/list", "--strict")
     assert (code, remarks) == (0, "")
     assert answer.keys() == {"result"}, "schema findings"
     assert answer["result"]["tools"][0]["_meta"]["io.holdfast/contract"]["version"] == "1.4.0"
 
 
-@TOPOLOGIES
-def test_the_inspector_calls_a_tool(tmp_path: Path, hosted: bool) -> None:
+def test_the_inspector_calls_a_tool(tmp_path: Path) -> None:
     options = ("--method", "tools/call", "--tool-name", "describe", "--tool-arg", "sku=A-1", "limit=1")
-    code, answer, _ = Inspector(tmp_path, "native", hosted=hosted).ask(*options)
+    code, answer, _ = Inspector(tmp_path, "native").ask(*options)
     assert code == 0
     assert answer["result"]["structuredContent"]["shelves"] == [{"row": 1, "label": "left"}]
 

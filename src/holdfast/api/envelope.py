@@ -16,7 +16,17 @@ from holdfast.present.dialects import Dialect, failure
 from holdfast.vocabulary.faults import Fault, fault
 from holdfast.wire.codec import encode
 
-__all__ = ["Header", "HttpError", "Reply", "Stamp", "failure_reply", "refusal", "status_of", "success_reply"]
+__all__ = [
+    "Header",
+    "HttpError",
+    "Reply",
+    "Stamp",
+    "failure_reply",
+    "refusal",
+    "status_of",
+    "success_reply",
+    "with_retry_after",
+]
 
 Header = tuple[bytes, bytes]
 
@@ -97,11 +107,15 @@ def success_reply(stamp: Stamp, result: Mapping[str, Any], *, repo: str | None =
 
 
 def failure_reply(stamp: Stamp, error: HttpError) -> Reply:
-    """The answer to a request that failed; a 503 says when to come back."""
-    headers = error.headers
-    if error.status == 503 and not any(name == b"retry-after" for name, _ in headers):
-        headers = (*headers, (b"retry-after", str(_retry_after(error.problem)).encode()))
-    return Reply(error.status, encode(stamp.failure(error.problem)), headers=headers)
+    """The answer to a request that failed."""
+    return Reply(error.status, encode(stamp.failure(error.problem)), headers=with_retry_after(error))
+
+
+def with_retry_after(error: HttpError) -> tuple[Header, ...]:
+    """The headers of a failure; a 429 and a 503 say when to come back."""
+    if error.status not in {429, 503} or any(name == b"retry-after" for name, _ in error.headers):
+        return error.headers
+    return (*error.headers, (b"retry-after", str(_retry_after(error.problem)).encode()))
 
 
 def _retry_after(problem: Fault) -> int:

@@ -7,7 +7,9 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping, Sequence
 from typing import Any
 
+from holdfast.api.callers import Caller
 from holdfast.api.envelope import Header, Reply, Stamp
+from holdfast.vocabulary.ids import RequestId
 
 __all__ = ["ClientGoneError", "Exchange", "Receive", "Scope", "Send"]
 
@@ -41,6 +43,9 @@ class Exchange:
         self.path: str = scope["path"]
         self.raw_query: bytes = scope["query_string"]
         self.server: tuple[str, int | None] | None = scope.get("server")
+        self.address: str = (scope.get("client") or ("",))[0]
+        self.caller = Caller("")  # who asks, once that was found out
+        self.request_id: RequestId | None = None  # of the message in the body, once that was read
         self.headers: list[tuple[bytes, bytes]] = scope["headers"]
         self.extra_headers: list[Header] = []  # of the response, whatever it will be
         self.status = 0  # of the response, once it has begun

@@ -7,15 +7,19 @@ trace on stderr, and with nothing else.
 import logging
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from holdfast.api.envelope import HttpError, Reply, Stamp, failure_reply
+from holdfast.api.allowance import Allowances
+from holdfast.api.envelope import HttpError, Reply, Stamp, failure_reply, refusal
 from holdfast.api.exchange import ClientGoneError, Exchange, Receive, Scope, Send
 from holdfast.api.guard import Guard
 from holdfast.api.limits import BodyReader, Slots, wait_for_answer
 from holdfast.api.link import HostLink
+from holdfast.api.mcp.endpoint import McpEndpoint
+from holdfast.api.mcp.scope import Gate
 from holdfast.api.metrics import Metrics
 from holdfast.api.options import FrontOptions
 from holdfast.api.redact import PathRedactor
@@ -27,7 +31,14 @@ __all__ = ["Front"]
 
 _PATIENCE = 1.0  # seconds that the host has for what can be done without
 _CLIENT_CLOSED = 499
-_REJECTIONS = {401: "unauthorized", 403: "forbidden", 413: "body_too_large", 415: "media_type", 503: "overloaded"}
+_REJECTIONS = {
+    401: "unauthorized",
+    403: "forbidden",
+    413: "body_too_large",
+    415: "media_type",
+    429: "rate_limited",
+    503: "overloaded",
+}
 _log = logging.getLogger("holdfast.api")
 
 
@@ -35,7 +46,12 @@ class Front:
     """One HTTP server in front of one host; an ASGI application."""
 
     def __init__(
-        self, options: FrontOptions, bound: tuple[str, int], link: HostLink, routes: Sequence[Route]
+        self,
+        options: FrontOptions,
+        bound: tuple[str, int],
+        link: HostLink,
+        routes: Sequence[Route],
+        gate: Gate | None = None,
     ) -> None:
         self.options = options
         self.link = link
@@ -44,8 +60,18 @@ class Front:
         self.slots = Slots(options.concurrency)
         self.bodies = BodyReader(options)
         self.redactor = PathRedactor(options.repositories, show_paths=options.show_paths)
+        self.allowances = Allowances(options)
+        self.mcp = McpEndpoint(
+            options,
+            link,
+            self.metrics,
+            bodies=self.bodies,
+            slots=self.slots,
+            allowances=self.allowances,
+            gate=gate,
+        )
         self._guard = Guard(
-            bound, token=options.token, allowed_hosts=options.allowed_hosts, cors_origins=options.cors_origins
+            bound, tokens=options.tokens, allowed_hosts=options.allowed_hosts, cors_origins=options.cors_origins
         )
         self._started = time.monotonic()
 
@@ -60,13 +86,13 @@ class Front:
 
     async def call_tool(self, exchange: Exchange, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The payload of a tool, for a client that waits for it."""
-        with self.slots.one():
+        with self.place(exchange, name):
             call = self.link.call_tool(name, arguments)
             return await wait_for_answer(exchange, self.link, call, self.options.timeout)
 
     async def ask(self, exchange: Exchange, method: str) -> dict[str, Any]:
         """The result of another method of the server."""
-        with self.slots.one():
+        with self.place(exchange):
             return await wait_for_answer(exchange, self.link, self.link.call(method), self.options.timeout)
 
     async def ask_briefly(self, exchange: Exchange, method: str) -> dict[str, Any] | None:
@@ -75,6 +101,14 @@ class Front:
             return await wait_for_answer(exchange, self.link, self.link.call(method), _PATIENCE)
         except HttpError:
             return None
+
+    @contextmanager
+    def place(self, exchange: Exchange, tool: str = "") -> Iterator[None]:
+        """A place for a request at work, among all and among those of its caller, who must be for the tool."""
+        if tool and not exchange.caller.may_call(tool):
+            raise refusal("FORBIDDEN", "this token is not for that", hint="Use a token whose tools name it.")
+        with self.slots.one(), self.allowances.request(exchange.caller):
+            yield
 
     def without_paths(self, problem: Fault) -> Fault:
         """A fault as it may be told over a network."""
@@ -120,15 +154,18 @@ class Front:
         if exchange.method == "OPTIONS" and (allowed := self.routes.allowed(exchange.path)):
             headers = [(b"allow", ", ".join(allowed).encode()), *self._guard.preflight_headers(exchange)]
             return Reply(204, b"", headers=tuple(headers))
-        if not self.routes.is_open(exchange.path):
-            self._guard.check_token(exchange)
+        is_open = self.routes.is_open(exchange.path)
+        exchange.caller = self._guard.stranger(exchange) if is_open else self._guard.caller(exchange)
+        self.allowances.count(exchange.caller)
         return await self.routes.find(exchange).handler(self, exchange)
 
     def _refused(self, exchange: Exchange, error: HttpError) -> Reply:
         if error.status in _REJECTIONS:
             self.metrics.rejected(_REJECTIONS[error.status])
         problem = self.without_paths(error.problem)
-        return failure_reply(exchange.stamp, HttpError(problem, status=error.status, headers=error.headers))
+        error = HttpError(problem, status=error.status, headers=error.headers)
+        told = self.routes.refused(exchange.path)
+        return failure_reply(exchange.stamp, error) if told is None else told(exchange, error)
 
 
 def _internal(error: Exception) -> Fault:

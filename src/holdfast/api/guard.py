@@ -3,15 +3,15 @@
 1. `Host` names this server: a page whose name was made to lead here (DNS rebinding) is turned away.
 2. `Origin`, where there is one, is this server's own or an allowed one; likewise what the browser itself says
    about requests that carry no origin.
-3. The bearer token, where one is set, compared in constant time. It is never logged and never echoed.
+3. The bearer token, where there are some, compared in constant time. It is never logged and never echoed.
 """
 
-import hmac
 import ipaddress
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from holdfast.api.callers import Caller, Token, matching_token
 from holdfast.api.envelope import Header, refusal
 from holdfast.api.exchange import Exchange
 
@@ -20,6 +20,9 @@ __all__ = ["Guard", "is_host_rule", "is_loopback", "is_origin_rule"]
 _AUTHORITY = re.compile(r"(?:\[([0-9A-Fa-f:.]{2,45})\]|([^\s:/?#@\[\]\\,]{1,255}?)\.?)(?::([0-9]{1,5}))?")
 _ORIGIN = re.compile(r"https?://([^\s/?#@\\]+)")
 _BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([^\s]+)")
+_PARAMETER = re.compile(r"mcp-param-[a-z0-9_.-]{1,100}")
+_HEADERS = ("Content-Type", "Authorization", "MCP-Protocol-Version", "Mcp-Session-Id", "Mcp-Method", "Mcp-Name",
+            "Last-Event-ID")  # fmt: skip
 _ANY_ADDRESS = {"0.0.0.0", "::", ""}  # noqa: S104 - recognized, not bound
 _DEFAULT_PORT = 80
 _HIGHEST_PORT = 65535
@@ -41,12 +44,12 @@ class Guard:
         self,
         bound: tuple[str, int],
         *,
-        token: str | None,
+        tokens: Sequence[Token] = (),
         allowed_hosts: Iterable[str] = (),
         cors_origins: Iterable[str] = (),
     ) -> None:
         host, self._port = bound
-        self._token = None if token is None else token.encode()
+        self._tokens = tuple(tokens)
         self._hosts = {named for text in allowed_hosts if (named := _authority(text, None)) is not None}
         if host not in _ANY_ADDRESS:
             self._hosts.add(_Authority(host.lower(), self._port))
@@ -70,32 +73,37 @@ class Guard:
         if origin not in self._origins and found[1] not in self._origins:
             raise refusal("FORBIDDEN", "this origin may not use this server")
         exchange.extra_headers.append((b"access-control-allow-origin", origins[0].encode("latin-1")))
-        exchange.extra_headers.append((b"access-control-expose-headers", b"Retry-After"))
+        exchange.extra_headers.append((b"access-control-expose-headers", b"Retry-After, Mcp-Session-Id"))
 
     def preflight_headers(self, exchange: Exchange) -> list[Header]:
         """What a browser wants to know before it sends a request of an allowed origin."""
         if not any(name == b"access-control-allow-origin" for name, _ in exchange.extra_headers):
             return []
         return [
-            (b"access-control-allow-methods", b"GET, HEAD, POST, OPTIONS"),
-            (b"access-control-allow-headers", b"Content-Type, Authorization"),
+            (b"access-control-allow-methods", b"GET, HEAD, POST, DELETE, OPTIONS"),
+            (b"access-control-allow-headers", _allowed_headers(exchange)),
             (b"access-control-max-age", b"600"),
         ]
 
-    def check_token(self, exchange: Exchange) -> None:
-        """Check the bearer token; anything but exactly one right one is refused alike."""
-        if self._token is None:
-            return
+    def caller(self, exchange: Exchange) -> Caller:
+        """Who asks; anything but exactly one right token is refused alike, where there are tokens."""
+        if not self._tokens:
+            return self.stranger(exchange)
         given = exchange.values(b"authorization")
         found = _BEARER.fullmatch(given[0].strip()) if len(given) == 1 else None
-        sent = found[1].encode("latin-1") if found else b""
-        if not hmac.compare_digest(sent, self._token):
+        token = matching_token(self._tokens, found[1]) if found else None
+        if token is None:
             raise refusal(
                 "UNAUTHORIZED",
                 "a valid bearer token is needed",
                 hint="Send the header `Authorization: Bearer TOKEN`.",
                 headers=[(b"www-authenticate", b'Bearer realm="holdfast"')],
             )
+        return Caller(f"token {token.name}", token.tools, token.name)
+
+    def stranger(self, exchange: Exchange) -> Caller:
+        """Somebody who has shown no token: known by the address, and by nothing that a request says of itself."""
+        return Caller(f"address {exchange.address}")
 
     def _checked_host(self, exchange: Exchange) -> str:
         hosts = exchange.values(b"host")
@@ -125,6 +133,15 @@ class Guard:
         site, mode = exchange.values(b"sec-fetch-site"), exchange.values(b"sec-fetch-mode")
         if "cross-site" in site and mode != ["navigate"]:
             raise refusal("FORBIDDEN", "this origin may not use this server")
+
+
+def _allowed_headers(exchange: Exchange) -> bytes:
+    """What a page may send; arguments that stand in headers have names that only the page knows."""
+    wanted = [
+        name.strip() for text in exchange.values(b"access-control-request-headers") for name in text.split(",")
+    ]
+    mirrored = [name for name in wanted if _PARAMETER.fullmatch(name.lower())]
+    return ", ".join([*_HEADERS, *mirrored]).encode()
 
 
 def _authority(text: str, default_port: int | None) -> _Authority | None:

@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from holdfast.api.answers import Answer
 from holdfast.api.envelope import HttpError, refusal
 from holdfast.api.exchange import ClientGoneError, Exchange
 from holdfast.api.link import HostCall, HostLink
 from holdfast.api.options import FrontOptions
+from holdfast.api.route import JSON
 from holdfast.errors import WireError
 from holdfast.vocabulary.faults import Fault, fault
 from holdfast.wire.codec import decode
@@ -53,8 +55,7 @@ class BodyReader:
 
     async def json_object(self, exchange: Exchange) -> dict[str, Any]:
         """The object that the body is; every way in which it is none is refused with a reason."""
-        self._check_head(exchange)
-        raw = await self._read(exchange)
+        raw = await self.raw(exchange)
         try:
             value = decode(raw)
         except WireError as error:
@@ -64,10 +65,15 @@ class BodyReader:
             raise refusal("INVALID_REQUEST", "the body is not a JSON object")
         return value
 
+    async def raw(self, exchange: Exchange) -> bytes:
+        """The bytes of a body that says that it is JSON."""
+        self._check_head(exchange)
+        return await self._read(exchange)
+
     def _check_head(self, exchange: Exchange) -> None:
         types = exchange.values(b"content-type")
-        if len(types) != 1 or "application/json" not in types[0].lower():
-            raise refusal("INVALID_REQUEST", "the body must be application/json", status=415)
+        if len(types) != 1 or types[0].partition(";")[0].strip().lower() != JSON:
+            raise refusal("INVALID_REQUEST", f"the body must be {JSON}", status=415)
         encodings = [one.strip().lower() for one in exchange.values(b"content-encoding")]
         if any(one not in {"", "identity"} for one in encodings):
             raise refusal("INVALID_REQUEST", "the body must not be compressed", status=415)
@@ -117,7 +123,9 @@ def timed_out(seconds: float) -> Fault:
     )
 
 
-async def wait_for_answer(exchange: Exchange, link: HostLink, call: HostCall, timeout: float) -> dict[str, Any]:
+async def wait_for_answer(
+    exchange: Exchange, link: HostLink, call: HostCall[Answer], timeout: float
+) -> dict[str, Any]:
     """What the host answers; if the client leaves or time runs out, the work is cancelled there."""
     try:
         either: set[asyncio.Future[Any]] = {call.answer, exchange.gone}

@@ -7,17 +7,21 @@ answer, or with a fault when the host is gone, too busy to read, or says somethi
 import asyncio
 import itertools
 from collections.abc import Callable, Mapping
-from typing import Any
+from functools import partial
+from typing import Any, Generic, TypeVar
 
 from holdfast.api.answers import Answer, answer_of
 from holdfast.errors import WireError
-from holdfast.present.profile import META_CAPABILITIES, META_REVISION, MODERN
+from holdfast.present.eras import META_CLIENT_INFO, META_LOG_LEVEL
+from holdfast.present.profile import META_CAPABILITIES, META_REVISION, META_SUBSCRIPTION, MODERN
 from holdfast.stdio.outbox import Outbox
 from holdfast.stdio.reader import InputReader
 from holdfast.stdio.streams import StandardStreams
 from holdfast.version import __version__
 from holdfast.vocabulary.events import Event
 from holdfast.vocabulary.faults import Fault, fault
+from holdfast.vocabulary.ids import is_request_id
+from holdfast.vocabulary.meta import META_PRINCIPAL, META_REQUEST
 from holdfast.wire.codec import RELAY_DEPTH, decode
 from holdfast.wire.envelope import (
     METHOD_NOT_FOUND,
@@ -33,26 +37,43 @@ from holdfast.wire.envelope import (
 from holdfast.wire.framing import MAX_MESSAGE_BYTES, LineFramer
 from holdfast.wire.legible import ENDS_KEPT, TooLongError, find_id
 
-__all__ = ["HostCall", "HostLink", "OnProgress"]
+__all__ = ["HostCall", "HostLink", "OnNote", "OnProgress"]
 
 OnProgress = Callable[[dict[str, Any]], None]
+OnNote = Callable[[Notification], None]
 
 _CLIENT = {"name": "holdfast-http", "version": __version__}
-_META = {META_REVISION: MODERN, META_CAPABILITIES: {}, "io.modelcontextprotocol/clientInfo": _CLIENT}
+_META = {META_REVISION: MODERN, META_CAPABILITIES: {}, META_CLIENT_INFO: _CLIENT}
 _LONGEST_MESSAGE = 2 * MAX_MESSAGE_BYTES  # the host bounds what it sends; this only bounds our memory
 _MOST_PENDING = 1024
+_TAGS = (META_SUBSCRIPTION, META_REQUEST)
+_LOG = "notifications/message"
 
 
-class HostCall:
-    """One request to the host; `answer` always gets a result, never an exception."""
+T = TypeVar("T")
 
-    __slots__ = ("answer", "id", "is_tool", "on_progress")
 
-    def __init__(self, request_id: str, *, is_tool: bool, on_progress: OnProgress | None) -> None:
+class HostCall(Generic[T]):
+    """One request to the host; `answer` always gets a result, never an exception.
+
+    `shape` makes it of the response; a fault of the link itself is told as it is.
+    """
+
+    __slots__ = ("answer", "id", "on_note", "shape", "wants_log")
+
+    def __init__(
+        self,
+        request_id: str,
+        *,
+        shape: Callable[[Response], T],
+        on_note: OnNote | None = None,
+        wants_log: bool = False,
+    ) -> None:
         self.id = request_id
-        self.is_tool = is_tool
-        self.on_progress = on_progress
-        self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self.shape = shape
+        self.on_note = on_note
+        self.wants_log = wants_log
+        self.answer: asyncio.Future[T | Fault] = asyncio.get_running_loop().create_future()
 
 
 class HostLink:
@@ -61,7 +82,7 @@ class HostLink:
     def __init__(self, prefix: str, *, on_lost: Callable[[str], None]) -> None:
         self._prefix = prefix
         self._numbers = itertools.count(1)
-        self._pending: dict[str, HostCall] = {}
+        self._pending: dict[str, HostCall[Any]] = {}
         self._closed: str | None = None  # why nothing can be asked any more
         self._host_is_slow = False
         self._framer = LineFramer(_LONGEST_MESSAGE, ends_kept=ENDS_KEPT)
@@ -84,18 +105,37 @@ class HostLink:
         await self._reader.close()
         await self._outbox.close()
 
-    def call(self, method: str, params: Mapping[str, Any] | None = None) -> HostCall:
+    def call(self, method: str, params: Mapping[str, Any] | None = None) -> HostCall[Answer]:
         """Ask the host something."""
-        return self._send(method, dict(params or {}), is_tool=False, on_progress=None)
+        call = self._new(partial(answer_of, is_tool=False))
+        return self._send(call, method, {**(params or {}), "_meta": _META})
 
     def call_tool(
         self, name: str, arguments: Mapping[str, Any], *, on_progress: OnProgress | None = None
-    ) -> HostCall:
+    ) -> HostCall[Answer]:
         """Call a tool; with `on_progress`, its reports are wanted."""
-        params = {"name": name, "arguments": dict(arguments)}
-        return self._send("tools/call", params, is_tool=True, on_progress=on_progress)
+        on_note = None if on_progress is None else _only_progress(on_progress)
+        call = self._new(partial(answer_of, is_tool=True), on_note)
+        meta = _META if on_progress is None else {**_META, "progressToken": call.id}
+        return self._send(call, "tools/call", {"name": name, "arguments": dict(arguments), "_meta": meta})
 
-    def cancel(self, call: HostCall) -> None:
+    def pass_on(
+        self, method: str, params: Mapping[str, Any], on_note: OnNote, principal: str = ""
+    ) -> HostCall[Response]:
+        """Ask what a client of the same era asks, in its words; the answer is a `Response`, or a `Fault`.
+
+        Only the token of its progress becomes our own, since two clients may use the same one, and who it is says
+        `principal`, never the client. `on_note` is told what comes before the answer, with the id of this call
+        where the client knows its own.
+        """
+        meta = params.get("_meta")
+        meta = {**meta, META_PRINCIPAL: principal} if isinstance(meta, Mapping) else {META_PRINCIPAL: principal}
+        call = self._new(_as_it_is, on_note, wants_log=META_LOG_LEVEL in meta)
+        if is_request_id(meta.get("progressToken")):
+            meta["progressToken"] = call.id
+        return self._send(call, method, {**params, "_meta": meta})
+
+    def cancel(self, call: HostCall[Any]) -> None:
         """Nobody waits for this call any more; the host is told, unless it has answered."""
         if self._pending.pop(call.id, None) is None:
             return
@@ -119,17 +159,19 @@ class HostLink:
         """How many calls are in flight."""
         return len(self._pending)
 
-    def _send(
-        self, method: str, params: dict[str, Any], *, is_tool: bool, on_progress: OnProgress | None
-    ) -> HostCall:
-        call = HostCall(f"{self._prefix}{next(self._numbers)}", is_tool=is_tool, on_progress=on_progress)
+    def _new(
+        self, shape: Callable[[Response], T], on_note: OnNote | None = None, *, wants_log: bool = False
+    ) -> HostCall[T]:
+        number = f"{self._prefix}{next(self._numbers)}"
+        return HostCall(number, shape=shape, on_note=on_note, wants_log=wants_log)
+
+    def _send(self, call: HostCall[T], method: str, params: dict[str, Any]) -> HostCall[T]:
         refusal = self._refusal()
         if refusal is not None:
             call.answer.set_result(refusal)
             return call
-        meta = _META if on_progress is None else {**_META, "progressToken": call.id}
         self._pending[call.id] = call
-        self._outbox.send(request_message(call.id, method, {**params, "_meta": meta}))
+        self._outbox.send(request_message(call.id, method, params))
         return call
 
     def _refusal(self) -> Fault | None:
@@ -162,7 +204,7 @@ class HostLink:
             if call is None:
                 self.noise += 1  # late: we gave up on it, and said so
             else:
-                self._finish(call, answer_of(message, is_tool=call.is_tool))
+                self._finish(call, call.shape(message))
         elif isinstance(message, Notification):
             self._notice(message)
         elif isinstance(message, Request):
@@ -170,12 +212,25 @@ class HostLink:
             self._outbox.send(error_message(message.id, METHOD_NOT_FOUND, text, {"code": "NOT_FOUND"}))
 
     def _notice(self, note: Notification) -> None:
-        token = note.params.get("progressToken")
-        call = self._pending.get(token) if isinstance(token, str) else None
-        if note.method == "notifications/progress" and call is not None and call.on_progress is not None:
-            call.on_progress(note.params)
+        call = self._call_of(note)
+        if call is not None and call.on_note is not None:
+            call.on_note(note)
         else:
             self.noise += 1
+
+    def _call_of(self, note: Notification) -> HostCall[Any] | None:
+        """The call that a notification is about: it names one; or it is of the log, and one alone wants that."""
+        meta = note.params.get("_meta")
+        names = [note.params.get("progressToken")] if note.method == "notifications/progress" else []
+        names += [meta.get(tag) for tag in _TAGS] if isinstance(meta, dict) else []
+        for name in names:
+            if isinstance(name, str) and name in self._pending:
+                return self._pending[name]
+        if note.method != _LOG or any(name is not None for name in names):
+            return None
+        # What a log tells may be a secret between the server and one client: in doubt nobody hears it.
+        able = [call for call in self._pending.values() if call.wants_log]
+        return able[0] if len(able) == 1 else None
 
     def _unreadable(self, frame: bytes, code: str) -> None:
         """An answer that is too long or broken still ends its call, if it can be told which."""
@@ -188,10 +243,18 @@ class HostLink:
         else:
             self._finish(call, fault(code, "the answer cannot be read", details={"cause_class": "BadAnswer"}))
 
-    def _finish(self, call: HostCall, answer: Answer) -> None:
+    def _finish(self, call: HostCall[Any], answer: Any) -> None:
         self._pending.pop(call.id, None)
         if not call.answer.done():
             call.answer.set_result(answer)
+
+
+def _only_progress(tell: OnProgress) -> OnNote:
+    return lambda note: tell(note.params) if note.method == "notifications/progress" else None
+
+
+def _as_it_is(response: Response) -> Response:
+    return response
 
 
 class _NoLog:

@@ -1,20 +1,35 @@
 """What the front process is told when it starts: one JSON line on its stdin, ahead of the first message.
 
-Not on the command line, where every user of the machine could read the token. Unknown keys are refused, so that
-a host and a front of different versions do not misunderstand each other in silence.
+Not on the command line, where every user of the machine could read it; tokens stand in it as digests. Unknown keys
+are refused, so that a host and a front of different versions do not misunderstand each other in silence.
 """
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from holdfast.api.callers import Token
 from holdfast.errors import UsageError, WireError
 from holdfast.wire.codec import decode
 
 __all__ = ["FrontOptions", "MountedRepository", "parse_options", "read_options_line"]
 
 MAX_LINE_BYTES = 1024 * 1024
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_WHOLE = frozenset(
+    {
+        "maxBodyBytes",
+        "concurrency",
+        "maxConnections",
+        "idleTimeout",
+        "clientConcurrency",
+        "clientSessions",
+        "clientStreams",
+        "maxSessions",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +45,11 @@ class FrontOptions:
     """Everything that an operator can turn; the key of the JSON line is the same name in camelCase."""
 
     schema_version: str
-    repositories: tuple[MountedRepository, ...]
-    token: str | None = None
+    repositories: tuple[MountedRepository, ...] = ()
+    workspace: str | None = None  # the file that lists some of them, if one does
+    workspace_roots: tuple[str, ...] = ()  # which
+    tokens: tuple[Token, ...] = ()
+    pinned: bool = False  # whether every handshake settles on the oldest revision
     allowed_hosts: tuple[str, ...] = ()
     cors_origins: tuple[str, ...] = ()
     max_body_bytes: int = 1_000_000
@@ -42,12 +60,18 @@ class FrontOptions:
     idle_timeout: int = 15  # seconds that a connection may wait for its next request
     keep_alive: float = 15.0  # seconds of silence after which a stream shows that it is alive
     concurrency: int = 32  # requests that may be at work at the same time
-    max_connections: int = 512
+    client_concurrency: int = 64  # of them, requests of one client
+    client_rate: float = 0.0  # requests of one client a second; 0 is no limit
+    client_sessions: int = 256  # MCP sessions of one client
+    client_streams: int = 256  # event streams of one client
+    max_sessions: int = 1000  # MCP sessions of all clients
+    session_idle: float = 1800.0  # seconds after which a session that nobody uses is over
+    max_connections: int = 2048
     drain: float = 5.0  # seconds that running requests are given when the front is told to end
     show_paths: bool = False
 
     def __repr__(self) -> str:
-        """Without the token: this may end up in a log."""
+        """Without the tokens: this may end up in a log."""
         return f"FrontOptions(repositories={[one.alias for one in self.repositories]}, ...)"
 
 
@@ -74,25 +98,27 @@ def parse_options(line: bytes) -> FrontOptions:
     unknown = sorted(set(given) - set(names))
     if unknown:
         raise _refusal(f"there is no option {', '.join(unknown)}")
-    missing = sorted({"schemaVersion", "repositories"} - set(given))
-    if missing:
-        raise _refusal(f"{' and '.join(missing)} must be given")
+    if "schemaVersion" not in given:
+        raise _refusal("schemaVersion must be given")
     return FrontOptions(**{names[key]: _value(key, value) for key, value in given.items()})
 
 
 def _value(key: str, value: Any) -> Any:
     if key == "repositories":
         return _repositories(value)
-    if key == "token":
-        return _token(value)
-    if key in {"allowedHosts", "corsOrigins"}:
+    if key == "tokens":
+        return _tokens(value)
+    if key == "workspace":
+        return _checked(key, value, value is None or (isinstance(value, str) and os.path.isabs(value)))
+    if key in {"allowedHosts", "corsOrigins", "workspaceRoots"}:
         return _texts(key, value)
-    if key == "showPaths":
+    if key in {"showPaths", "pinned"}:
         return _checked(key, value, isinstance(value, bool))
     if key == "schemaVersion":
         return _checked(key, value, isinstance(value, str) and bool(value))
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
-    if key in {"maxBodyBytes", "concurrency", "maxConnections", "idleTimeout"}:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+    is_number = is_number and (value > 0 or key == "clientRate")
+    if key in _WHOLE:
         return _checked(key, value, is_number and isinstance(value, int))
     return _checked(key, value, is_number)
 
@@ -108,15 +134,26 @@ def _texts(key: str, value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _token(value: Any) -> str | None:
-    # Only what a client can send in a header at all; an empty one would let in whoever sends nothing.
-    is_word = isinstance(value, str) and value.isascii() and value.isprintable() and " " not in value
-    usable = is_word and value != ""
-    return _checked("token", value, value is None or usable)  # type: ignore[no-any-return]
+def _tokens(value: Any) -> tuple[Token, ...]:
+    _checked("tokens", value, isinstance(value, list) and all(map(_is_token, value)))
+    tokens = tuple(Token(one["name"], one["digest"], _patterns(one.get("tools"))) for one in value)
+    _checked("tokens", value, len({token.name for token in tokens}) == len(tokens))
+    return tokens
+
+
+def _is_token(value: Any) -> bool:
+    if not isinstance(value, Mapping) or not {"name", "digest"} <= set(value) <= {"name", "digest", "tools"}:
+        return False
+    digest, name = value["digest"], value["name"]
+    return isinstance(name, str) and bool(name) and isinstance(digest, str) and bool(_DIGEST.fullmatch(digest))
+
+
+def _patterns(value: Any) -> tuple[str, ...] | None:
+    return None if value is None else _texts("tokens", value)
 
 
 def _repositories(value: Any) -> tuple[MountedRepository, ...]:
-    _checked("repositories", value, isinstance(value, list) and bool(value) and all(map(_is_repository, value)))
+    _checked("repositories", value, isinstance(value, list) and all(map(_is_repository, value)))
     mounted = tuple(MountedRepository(one["alias"], os.path.realpath(one["root"])) for one in value)
     _checked("repositories", value, len({one.alias for one in mounted}) == len(mounted))
     return mounted

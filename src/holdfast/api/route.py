@@ -4,16 +4,19 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast.api.envelope import Reply, refusal
+from holdfast.api.envelope import HttpError, Reply, refusal
 from holdfast.api.exchange import Exchange
 
-__all__ = ["JSON", "STREAM", "Handler", "Route", "RouteTable"]
+__all__ = ["JSON", "STREAM", "Handler", "Refused", "Route", "RouteTable", "quality"]
 
 JSON = "application/json"
 STREAM = "text/event-stream"
+_DESCRIPTION = "/openapi.json"
 
 Handler = Callable[[Any, Exchange], Awaitable[Reply | None]]
 """Answers a request, given the front, with a reply; with None after it has written the response itself."""
+
+Refused = Callable[[Exchange, HttpError], Reply]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +27,9 @@ class Route:
     path: str
     handler: Handler
     operation: Mapping[str, Any] = field(default_factory=dict)
-    produces: str = JSON
+    produces: str = JSON  # nothing where the handler itself looks at what is accepted
     is_open: bool = False  # for whoever has no token
+    refused: Refused | None = None  # another form of refusals than the usual envelope
 
 
 class RouteTable:
@@ -54,13 +58,16 @@ class RouteTable:
         methods = self._by_path.get(path, {})
         return bool(methods) and all(route.is_open for route in methods.values())
 
+    def refused(self, path: str) -> Refused | None:
+        """How refusals are told at a path, where not in the usual envelope."""
+        routes = self._by_path.get(path, {}).values()
+        return next((route.refused for route in routes if route.refused is not None), None)
+
     def find(self, exchange: Exchange) -> Route:
         """The route, or a refusal that says what would be right."""
         methods = self._by_path.get(exchange.path)
         if methods is None:
-            raise refusal(
-                "NOT_FOUND", "there is nothing at this path", hint="GET /openapi.json lists what there is."
-            )
+            raise refusal("NOT_FOUND", "there is nothing at this path", hint=self._what_there_is())
         route = methods.get("GET" if exchange.method == "HEAD" else exchange.method)
         if route is None:
             allow = ", ".join(self.allowed(exchange.path)).encode()
@@ -69,16 +76,21 @@ class RouteTable:
         _check_accept(exchange, route.produces)
         return route
 
+    def _what_there_is(self) -> str:
+        if _DESCRIPTION in self._by_path:
+            return f"GET {_DESCRIPTION} lists what there is."
+        return f"There is {', '.join(self._by_path)}."
+
 
 def _check_accept(exchange: Exchange, produced: str) -> None:
     accepted = ",".join(exchange.values(b"accept"))
-    if not accepted.strip() or _quality(accepted, produced) > 0:
+    if not produced or not accepted.strip() or quality(accepted, produced) > 0:
         return
     message = f"this path answers with {produced} only"
     raise refusal("INVALID_REQUEST", message, status=406)
 
 
-def _quality(accepted: str, produced: str) -> float:
+def quality(accepted: str, produced: str) -> float:
     """How much a client wants a media type; the most specific range that matches decides."""
     family = produced.partition("/")[0]
     best = {produced: -1.0, f"{family}/*": -1.0, "*/*": -1.0}

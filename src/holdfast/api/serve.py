@@ -7,18 +7,17 @@ while clients wait in its backlog.
 
 import argparse
 import asyncio
-import contextlib
 import logging
 import socket
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-import uvicorn
-
-from holdfast.api.connection import connection_class
+from holdfast.api.bounded_server import BoundedServer, bounded_server
 from holdfast.api.front import Front
 from holdfast.api.guard import is_loopback
 from holdfast.api.link import HostLink
+from holdfast.api.mcp.scope import Gate
 from holdfast.api.options import FrontOptions, parse_options, read_options_line
 from holdfast.api.route import Route
 from holdfast.errors import UsageError
@@ -32,8 +31,16 @@ USAGE_EXIT = 2
 SIGN_OF_LIFE = 3.0  # seconds between two; the host misses them when this process hangs
 
 
-def run_front(routes: Callable[[FrontOptions], Sequence[Route]], arguments: Sequence[str] | None = None) -> int:
-    """Serve until the host or a signal says to end; returns the exit code."""
+def run_front(
+    routes: Callable[[FrontOptions], Sequence[Route]],
+    arguments: Sequence[str] | None = None,
+    *,
+    gate: Callable[[FrontOptions], Gate] | None = None,
+) -> int:
+    """Serve until the host or a signal says to end; returns the exit code.
+
+    `gate` is what the server says about calls of tools that come in as MCP.
+    """
     given = _parser().parse_args(arguments)
     streams = claim_standard_streams()
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
@@ -46,10 +53,18 @@ def run_front(routes: Callable[[FrontOptions], Sequence[Route]], arguments: Sequ
         return USAGE_EXIT
     loop = asyncio.new_event_loop()
     try:
-        loop.run_until_complete(_serve(options, given.id_prefix, listener, streams, routes(options)))
+        offer = _Offer(routes(options), None if gate is None else gate(options))
+        loop.run_until_complete(_serve(options, given.id_prefix, listener, streams, offer))
         return 0
     finally:
         loop.close()
+
+
+class _Offer(NamedTuple):
+    """What a server has over HTTP."""
+
+    routes: Sequence[Route]
+    gate: Gate | None
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -60,12 +75,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 async def _serve(
-    options: FrontOptions, prefix: str, listener: socket.socket, streams: StandardStreams, routes: Sequence[Route]
+    options: FrontOptions, prefix: str, listener: socket.socket, streams: StandardStreams, offer: _Offer
 ) -> None:
     lifetime = Lifetime(exit_with_parent=True)
     link = HostLink(prefix, on_lost=lifetime.end)
-    front = Front(options, _bound(listener), link, routes)
-    server = _server(front, options)
+    front = Front(options, _bound(listener), link, offer.routes, offer.gate)
+    server = bounded_server(front, options, front.metrics, front.stamp)
     with lifetime.watch():
         await link.open(streams)
         link.call("server/discover")  # nobody reads the answer: the host prepares a worker for whoever comes first
@@ -74,6 +89,7 @@ async def _serve(
         living = asyncio.ensure_future(_show_life(link))
         reason = await lifetime.wait()
         server.should_exit = True
+        front.mcp.end_streams()
         if reason == "signal":
             await asyncio.wait({serving}, timeout=options.drain)
         link.fail_all("the server is shutting down")
@@ -89,7 +105,7 @@ async def _show_life(link: HostLink) -> None:
         await asyncio.sleep(SIGN_OF_LIFE)
 
 
-async def _leave_behind(server: "_Server", serving: asyncio.Future[None]) -> None:
+async def _leave_behind(server: BoundedServer, serving: asyncio.Future[None]) -> None:
     """Cut off whoever has not read its answer by now."""
     server.force_exit = True
     for connection in list(server.server_state.connections):
@@ -101,7 +117,7 @@ async def _leave_behind(server: "_Server", serving: asyncio.Future[None]) -> Non
 
 def _check_exposure(options: FrontOptions, listener: socket.socket) -> None:
     """Whoever can be reached by other machines wants to know who asks."""
-    if options.token is None and not is_loopback(_bound(listener)[0]):
+    if not options.tokens and not is_loopback(_bound(listener)[0]):
         raise UsageError(
             "an address that other machines can reach needs a token", remedy="set one, or use 127.0.0.1"
         )
@@ -110,29 +126,3 @@ def _check_exposure(options: FrontOptions, listener: socket.socket) -> None:
 def _bound(listener: socket.socket) -> tuple[str, int]:
     address = listener.getsockname()
     return str(address[0]), int(address[1])
-
-
-class _Server(uvicorn.Server):
-    """Signals are ours: uvicorn would end by raising them again."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
-def _server(front: Front, options: FrontOptions) -> _Server:
-    config = uvicorn.Config(
-        front,
-        http=connection_class(options, front.metrics, front.stamp),
-        loop="asyncio",
-        ws="none",
-        lifespan="off",
-        interface="asgi3",
-        log_config=None,
-        log_level="error",
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        timeout_keep_alive=options.idle_timeout,
-    )
-    return _Server(config)

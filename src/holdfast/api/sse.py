@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from holdfast.api.answers import Answer
 from holdfast.api.envelope import Header, HttpError
 from holdfast.api.exchange import ClientGoneError, Exchange
 from holdfast.api.limits import timed_out
@@ -68,7 +69,7 @@ class EventStream:
 
     async def run(
         self,
-        call: Callable[[], HostCall],
+        call: Callable[[], HostCall[Answer]],
         *,
         start: Mapping[str, Any],
         shape: Callable[[dict[str, Any]], Mapping[str, Any]],
@@ -99,7 +100,7 @@ class EventStream:
             self._metrics.streams -= 1
             self._link.cancel(running)
 
-    async def _wait_for_refusal(self, call: HostCall) -> None:
+    async def _wait_for_refusal(self, call: HostCall[Answer]) -> None:
         """Give the server a moment to refuse the call: that is told with a status, not in a stream of success."""
         for end in (call.answer, self._exchange.gone):
             end.add_done_callback(lambda _: self._news.set())
@@ -108,7 +109,7 @@ class EventStream:
         if isinstance(answer, Fault) and answer.code in _REFUSALS:
             raise HttpError(answer)
 
-    async def _answer(self, call: HostCall) -> dict[str, Any] | Fault:
+    async def _answer(self, call: HostCall[Answer]) -> dict[str, Any] | Fault:
         loop = asyncio.get_running_loop()
         until = loop.time() + self._timeout - self._exchange.stamp.seconds
         while True:

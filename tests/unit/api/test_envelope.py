@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tests.rows import each_row
 
 from holdfast.api.envelope import HttpError, Stamp, failure_reply, refusal, status_of, success_reply
 from holdfast.errors import CODES
@@ -20,7 +21,7 @@ def test_a_success_names_the_repository_only_where_there_is_one() -> None:
     assert with_repo["_meta"]["schemaVersion"] == "1.0.0"
 
 
-@pytest.mark.parametrize("code", list(CODES))
+@each_row("code", list(CODES))
 def test_every_declared_code_has_its_status(code: str) -> None:
     reply = failure_reply(STAMP, HttpError(fault(code, "m")))
 

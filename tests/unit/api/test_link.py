@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
+from holdfast.api.answers import Answer
 from holdfast.api.link import HostCall, HostLink
 from holdfast.stdio.streams import StandardStreams
 from holdfast.vocabulary.faults import Fault
@@ -42,7 +43,7 @@ class Host:
         line = message if isinstance(message, bytes) else json.dumps({"jsonrpc": "2.0", **message}).encode()
         os.write(self.writer, line + b"\n")
 
-    async def answer(self, call: HostCall) -> Any:
+    async def answer(self, call: HostCall[Answer]) -> Any:
         """What the call ends with."""
         return await asyncio.wait_for(call.answer, BOUND)
 

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
+from holdfast.api.callers import Token, digest_of_token
 from holdfast.api.options import FrontOptions, MountedRepository, parse_options, read_options_line
 from holdfast.errors import UsageError
 
@@ -18,16 +20,28 @@ def parsed(**more: Any) -> FrontOptions:
     return parse_options(json.dumps({**LEAST, **more}).encode())
 
 
-def test_the_least_is_a_version_and_a_repository() -> None:
+DIGEST = digest_of_token("t")
+TOKEN = {"name": "ci", "digest": DIGEST, "tools": ["search", "index_*"]}
+
+
+def test_the_least_is_a_version() -> None:
     options = parsed()
 
     assert options.repositories == (MountedRepository("a", "/"),)
-    assert (options.token, options.max_body_bytes, options.show_paths) == (None, 1_000_000, False)
+    assert (options.tokens, options.max_body_bytes, options.show_paths) == ((), 1_000_000, False)
+    assert parse_options(b'{"schemaVersion":"1"}').repositories == ()
 
 
 def test_every_option_has_a_name_in_camel_case() -> None:
     options = parsed(
-        token="t",
+        tokens=[TOKEN],
+        pinned=True,
+        clientConcurrency=1,
+        clientRate=0,
+        clientSessions=2,
+        clientStreams=3,
+        maxSessions=4,
+        sessionIdle=0.5,
         allowedHosts=["h"],
         corsOrigins=["o"],
         maxBodyBytes=9,
@@ -43,18 +57,24 @@ def test_every_option_has_a_name_in_camel_case() -> None:
         showPaths=True,
     )
 
-    assert (options.token, options.allowed_hosts, options.cors_origins) == ("t", ("h",), ("o",))
+    assert options.tokens == (Token("ci", DIGEST, ("search", "index_*")),)
+    assert (options.allowed_hosts, options.cors_origins, options.client_sessions) == (("h",), ("o",), 2)
     assert (options.body_timeout, options.max_connections, options.show_paths) == (2.5, 8, True)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "wrong",
     [
-        {"token": ""},
-        {"token": " t"},
-        {"token": "two words"},
-        {"token": "ü"},
-        {"token": 7},
+        {"tokens": ["t"]},
+        {"tokens": [{"name": "ci"}]},
+        {"tokens": [{"name": "", "digest": DIGEST}]},
+        {"tokens": [{"name": "ci", "digest": "t"}]},
+        {"tokens": [{**TOKEN, "tools": "search"}]},
+        {"tokens": [{**TOKEN, "more": 1}]},
+        {"tokens": [TOKEN, TOKEN]},
+        {"clientSessions": 0},
+        {"clientRate": -1},
+        {"pinned": "yes"},
         {"allowedHosts": "h"},
         {"allowedHosts": [""]},
         {"corsOrigins": [1]},
@@ -64,7 +84,6 @@ def test_every_option_has_a_name_in_camel_case() -> None:
         {"timeout": True},
         {"showPaths": 1},
         {"schemaVersion": ""},
-        {"repositories": []},
         {"repositories": [{"alias": "a"}]},
         {"repositories": [{"alias": "a", "root": "relative"}]},
         {"repositories": [{"alias": "a/b", "root": "/"}]},
@@ -81,10 +100,10 @@ def test_a_value_that_cannot_be_is_refused_by_name(wrong: dict[str, Any]) -> Non
 
 def test_a_refusal_and_a_printed_options_object_never_show_the_token() -> None:
     with pytest.raises(UsageError) as refused:
-        parsed(token="hunter2\n")
+        parsed(tokens=[{**TOKEN, "digest": "hunter2"}])
 
     assert "hunter2" not in str(refused.value)
-    assert "hunter2" not in repr(parsed(token="hunter2"))
+    assert DIGEST not in repr(parsed(tokens=[TOKEN]))
 
 
 @given(st.binary(max_size=200))

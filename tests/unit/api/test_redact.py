@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from holdfast.api.options import MountedRepository
 from holdfast.api.redact import MARKER, PathRedactor
@@ -16,7 +16,7 @@ REDACTOR = PathRedactor(
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "shown"),
     [
         (ROOT, "app"),

@@ -1,0 +1,104 @@
+"""The streams that sessions share: one `subscriptions/listen` at the host for each thing that any listens for.
+
+A host has only so many places for requests, and a stream holds one for good. One that ends although somebody still
+listens is opened again.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from holdfast.api.link import HostCall, HostLink
+from holdfast.vocabulary.faults import Fault
+from holdfast.wire.codec import encode
+from holdfast.wire.envelope import Notification, Response
+
+__all__ = ["Listener", "Listening"]
+
+ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
+REOPEN_AFTER = 2.0  # seconds
+_LISTEN = "subscriptions/listen"
+
+
+@dataclass(slots=True, eq=False)
+class Listener:
+    """Somebody who listens; `ended` is told why there is nothing to listen to."""
+
+    hear: Callable[[Notification], None]
+    ended: Callable[[Response | Fault], None]
+
+
+@dataclass(slots=True, eq=False)
+class _Shared:
+    """One stream, from when it was first wanted until nobody listens any more."""
+
+    params: Mapping[str, Any]
+    listeners: list[Listener] = field(default_factory=list)
+    acknowledged: Notification | None = None
+    call: HostCall[Response] | None = None
+    timer: asyncio.TimerHandle | None = None
+
+
+class Listening:
+    """All streams of one front."""
+
+    def __init__(self, link: HostLink) -> None:
+        self._link = link
+        self._shared: dict[bytes, _Shared] = {}
+
+    def join(self, params: Mapping[str, Any], listener: Listener) -> None:
+        """Listen for what the parameters of a `subscriptions/listen` name."""
+        key = _key(params)
+        shared = self._shared.get(key)
+        if shared is None:
+            shared = self._shared[key] = _Shared(params)
+            shared.listeners.append(listener)
+            self._open(key, shared)
+            return
+        shared.listeners.append(listener)
+        if shared.acknowledged is not None:
+            asyncio.get_running_loop().call_soon(listener.hear, shared.acknowledged)
+
+    def leave(self, listener: Listener) -> None:
+        """Listen no more."""
+        for key, shared in list(self._shared.items()):
+            if listener in shared.listeners:
+                shared.listeners.remove(listener)
+                if not shared.listeners:
+                    self._close(key, shared)
+
+    def _open(self, key: bytes, shared: _Shared) -> None:
+        shared.timer = None
+        shared.call = self._link.pass_on(_LISTEN, shared.params, lambda note: self._heard(shared, note))
+        shared.call.answer.add_done_callback(lambda answer: self._ended(key, shared, answer))
+
+    def _close(self, key: bytes, shared: _Shared) -> None:
+        del self._shared[key]
+        if shared.timer is not None:
+            shared.timer.cancel()
+        if shared.call is not None:
+            self._link.cancel(shared.call)
+
+    def _heard(self, shared: _Shared, note: Notification) -> None:
+        if note.method == ACKNOWLEDGED:
+            if shared.acknowledged is not None:
+                return  # it was opened again, which nobody noticed
+            shared.acknowledged = note
+        for listener in list(shared.listeners):
+            listener.hear(note)
+
+    def _ended(self, key: bytes, shared: _Shared, answer: "asyncio.Future[Response | Fault]") -> None:
+        if answer.cancelled() or self._shared.get(key) is not shared:
+            return
+        if shared.acknowledged is not None:
+            shared.timer = asyncio.get_running_loop().call_later(REOPEN_AFTER, self._open, key, shared)
+            return
+        del self._shared[key]
+        for listener in list(shared.listeners):
+            listener.ended(answer.result())
+
+
+def _key(params: Mapping[str, Any]) -> bytes:
+    """What is listened for; who asks first does not matter."""
+    return encode(params.get("notifications"))
