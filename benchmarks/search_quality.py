@@ -3,10 +3,14 @@
 A question is the first line of the documentation of a function, method or class; the tree that is searched has no
 such documentation in it. How questions are made and what counts as found: benchmarks/search/known_item.py.
 
-    python -m benchmarks.search_quality [--tasks drawn small large mixed] [--split test] [--competitors]
+    python -m benchmarks.search_quality [--tasks drawn small large mixed] [--split test] [--vectors]
+                                        [--competitors]
 
 `large` is 119k definitions of Python; `drawn` is 8k of them with the same questions, `small` is 8k of them as
 whole files; `mixed` is Go, Java, JavaScript, Rust and TypeScript.
+
+`--vectors` asks the same index again with vectors (holdfast[vector]). They are made with one thread, and kept: the
+first run on `large` takes half an hour of CPU, later ones nothing.
 
 The trees are made of pinned packages, in ~/.cache/holdfast-bench (HOLDFAST_BENCH_CACHE). `--competitors` installs
 semble, probe and codegraph there and compares them on one package that all of them can handle. The exit code is 1
@@ -27,7 +31,7 @@ from benchmarks.search.competitors import COMPETITORS, Competitor, UnavailableEr
 from benchmarks.search.fetch import cache_folder, complain
 from benchmarks.search.known_item import TASKS, Score, Task, load_task, score
 from benchmarks.search.model import Hit, Question
-from benchmarks.search.ours import Ours, build
+from benchmarks.search.ours import Ours, build, embed
 from benchmarks.search.plain_bm25 import PlainBM25
 
 SYSTEMS = ("plain", "ours")
@@ -100,6 +104,19 @@ def ours(task: Task, questions: list[Question], cache: Path, *, reuse: bool) -> 
     return row
 
 
+def with_vectors(task: Task, questions: list[Question], cache: Path) -> Row:
+    """The engine of this repository, with vectors of the same index that `ours` has just built."""
+    indexes = cache / "indexes" / f"quality-{task.name}"
+    report = embed(task.folder, indexes, cache)
+    index = Ours(task.folder, indexes, ann=True)
+    try:
+        cost = report["cpuSecondsPerThousand"]
+        note = f"{report['vectors']} vectors, {cost:.2f} CPU s per 1,000 chunks"
+        return Clock(index.search).row(task.name, "vectors", questions, report["seconds"], note)
+    finally:
+        index.close()
+
+
 def competitor(tool: Competitor, task: Task, questions: list[Question]) -> Row:
     """One other tool in the configuration that suits it best; raises UnavailableError."""
     tool.prepare(task.folder)
@@ -144,8 +161,12 @@ def bars_of(rows: list[Row]) -> Bars:
             bars[f"{task}: MRR@10, ours minus plain"] = (mine - yard, ">= 0.15")
         if task == "drawn":
             bars["drawn: MRR@10 of ours"] = (mine, ">= 0.50")
+    for task, least in (("drawn", 1.15), ("large", 1.0)):
+        if (task, "vectors") in mrr and (task, "ours") in mrr:
+            ratio = mrr[task, "vectors"] / mrr[task, "ours"]
+            bars[f"{task}: MRR@10, with vectors / by words"] = (ratio, f">= {least}")
     for (task, system), value in mrr.items():
-        if system not in SYSTEMS and (task, "ours") in mrr:
+        if system not in (*SYSTEMS, "vectors") and (task, "ours") in mrr:
             bars[f"{task}: MRR@10, ours / {system}"] = (mrr[task, "ours"] / max(value, 1e-9), "> 1")
     return bars
 
@@ -180,6 +201,9 @@ def measure(options: argparse.Namespace, cache: Path) -> tuple[list[Row], dict[s
         if "ours" in options.systems:
             complain(f"{name}: ours")
             rows.append(ours(task, questions, cache, reuse=options.reuse))
+        if options.vectors:
+            complain(f"{name}: vectors")
+            rows.append(with_vectors(task, questions, cache))
         for tool in (
             (options.competitors or COMPETITORS) if name == ARENA and options.competitors is not None else ()
         ):
@@ -201,6 +225,7 @@ def main() -> int:
     )
     parser.add_argument("--split", choices=("dev", "test", "all"), default="test")
     parser.add_argument("--limit", type=int, help="ask only so many questions of each task")
+    parser.add_argument("--vectors", action="store_true", help="ask our index again with vectors")
     parser.add_argument("--reuse", action="store_true", help="update our index instead of building it anew")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--no-bars", action="store_true", help="end with 0 whatever was measured")

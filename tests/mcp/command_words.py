@@ -22,7 +22,9 @@ Said = tuple[int, dict[str, Any] | None]
 def command_words(request: Mapping[str, Any], place: SearchPlace) -> list[str] | None:
     """The words after `holdfast`; None where nobody could type it, such as a list that is empty."""
     words = ["search", "--json", "--no-build", f"--cache-dir={place.cache}"]
-    given = {"repoPath": str(place.repo), "output": "compact", **request}
+    # What a server takes by default has to be said here, unless a workspace says it.
+    default = {} if "workspacePath" in request else {"repoPath": str(place.repo)}
+    given = {**default, "output": "compact", **request}
     for name, value in given.items():
         field = FIELD_OF.get(name)
         said = [f"--{name}={value}"] if field is None else _said(field, value)
@@ -78,5 +80,5 @@ def _texts(field: Field, value: Any) -> list[str] | None:
         return [json.dumps(value)]
     if field.kind == "conditions" and isinstance(value, dict) and value:
         return [f"{key}={item}" for key, item in value.items()]
-    is_list = field.kind in {"texts", "conditions"} and isinstance(value, list) and len(value) > 1
+    is_list = field.kind in {"texts", "conditions", "places"} and isinstance(value, list) and len(value) > 1
     return list(value) if is_list and all(isinstance(item, str) for item in value) else None

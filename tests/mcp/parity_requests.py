@@ -33,7 +33,8 @@ QUERIES = (
 )
 # Beside what the table has: other forms of the same, and the ends of ranges.
 MORE: dict[str, list[Any]] = {
-    "repoPath": ["{repo}", "{repo}/src"],
+    "repoPath": ["{repo}", "{repo}/src", ["{repo}", "{bare}"]],
+    "workspacePath": ["{workspace}"],
     "mode": ["code", "prose", "extracted-prose", "records", "all", "both"],
     "output": ["compact", "full", "json"],
     "backend": ["auto", "tantivy", "memory", "sqlite-fts", "fts", "sqlite"],
@@ -159,4 +160,6 @@ def filled(value: Any, places: dict[str, str]) -> Any:
         for name, place in places.items():
             value = value.replace(f"{{{name}}}", place)
         return value
+    if isinstance(value, list):
+        return [filled(item, places) for item in value]
     return {key: filled(item, places) for key, item in value.items()} if isinstance(value, dict) else value

@@ -37,6 +37,11 @@ class SearchPlace:
         """Where the index is."""
         return self.directory / "cache"
 
+    @property
+    def workspace(self) -> Path:
+        """A file that lists both repositories."""
+        return self.directory / "shop.jsonc"
+
     def add_inputs(self) -> None:
         """Files that tools take: findings, words, and a workspace. They are not in the index."""
         (self.repo / "findings.json").write_text(json.dumps(FINDINGS))
@@ -66,6 +71,7 @@ def make_place(directory: Path, *, indexed: bool = True) -> SearchPlace:
     place.bare.mkdir()
     (place.bare / ".git").mkdir()
     (place.bare / ".git" / "HEAD").write_text("ref: refs/heads/trunk\n")
+    place.workspace.write_text('{"schemaVersion": 1, "repos": [{"root": "repo"}, {"root": "bare"}]}')
     if indexed:
         build_index(find_repository(place.repo), place.cache)
     return place

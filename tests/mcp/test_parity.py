@@ -19,7 +19,7 @@ from tests.mcp.search_place import SearchPlace, make_place
 pytestmark = pytest.mark.xdist_group("parity")
 
 BOUND = 30.0
-PROGRAMS = 24  # requests that are also typed into a program of its own
+PROGRAMS = 8  # requests that are also typed into a program of its own; the rest into the command in this process
 
 Request = dict[str, Any]
 
@@ -51,6 +51,8 @@ class Recorded(NamedTuple):
 
 def timeless(payload: Any) -> Any:
     """Without what tells when it was, or how long it took."""
+    if isinstance(payload, list):
+        return [timeless(one) for one in payload]
     if not isinstance(payload, dict):
         return payload
     return {key: timeless(value) for key, value in payload.items() if key not in ("elapsedMs", "ts", "durationMs")}
@@ -63,14 +65,14 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> SearchPlace:
 
 @pytest.fixture(scope="module")
 def requests(place: SearchPlace) -> list[Request]:
-    places = {"repo": str(place.repo), "bare": str(place.bare)}
+    places = {"repo": str(place.repo), "bare": str(place.bare), "workspace": str(place.workspace)}
     return [filled(request, places) for request in REQUESTS]
 
 
 @pytest.fixture(scope="module")
 def recorded(place: SearchPlace, requests: list[Request]) -> Iterator[Recorded]:
     calls: list[tuple[str, Any]] = [("search", request) for request in requests]
-    http_options = ("--http", "127.0.0.1:0", "--http-paths")
+    http_options = ("--http", "127.0.0.1:0", "--http-paths", "--workspace", str(place.workspace))
     with connected(place, "native", *http_options, hosted=True) as native:
         said = native.call_all(calls), posted(place, requests)
     with connected(place, "sdk") as sdk, connected(place, "legacy") as legacy:

@@ -5,7 +5,7 @@ get for themselves, are left out: a hundred calls would be a hundred starts of P
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -37,14 +37,20 @@ class Bench:
 
     def call(self, tool: str, **arguments: Any) -> Any:
         """Call one tool."""
+        outcome = self.outcome(tool, arguments)
+        return outcome.code if isinstance(outcome, ToolError) else outcome
+
+    def outcome(self, tool: str, arguments: Mapping[str, Any]) -> Any:
+        """Call one tool; what went wrong is an error with its words."""
         registered = self._tools[tool]
         assert registered is not None
-        if registered.arguments.violations(arguments):
-            return "INVALID_REQUEST"
+        violations = registered.arguments.violations(dict(arguments))
+        if violations:
+            return ToolError("INVALID_REQUEST", str(violations))
         try:
-            payload = asyncio.run(self._run(registered, arguments))
+            payload = asyncio.run(self._run(registered, dict(arguments)))
         except ToolError as error:
-            return error.code
+            return error
         assert registered.result is not None
         assert registered.result.violations(payload) == []
         return payload

@@ -1,35 +1,17 @@
 """One indexed sample repository for all tests that only read, and a fresh one for those that write."""
 
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.search.sample import write_sample
 
-from holdfast.search import build, update
 from holdfast.search.library import SearchIndex, build_index, open_index
-from holdfast.search.pool import ParsePool
 from holdfast.search.repository import Repository, find_repository
 from holdfast.search.request import SearchRequest
 
-DEFAULT_PARSER = build.PARSER
 Ask = Callable[..., dict[str, Any]]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def warm_parsers() -> Iterator[None]:
-    """One pool of parsers for all builds of a module: starting it takes longer than indexing a sample."""
-    original = build.parser_pool
-    with ParsePool(1, build.PARSER) as pool, pytest.MonkeyPatch.context() as patch:
-
-        def shared(files: int) -> Any:
-            return nullcontext(pool) if build.PARSER == DEFAULT_PARSER else original(files)
-
-        patch.setattr(build, "parser_pool", shared)
-        patch.setattr(update, "parser_pool", shared)
-        yield
 
 
 @pytest.fixture(scope="session")

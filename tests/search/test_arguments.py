@@ -21,6 +21,9 @@ def files(payload: dict[str, Any], mode: str = "code") -> set[str]:
 
 # (arguments, a hit that must be there, a hit that must not) with the query `*` in mode code.
 FILTERS: list[tuple[dict[str, Any], str, str]] = [
+    ({"definition": "enforce"}, "RetryBudget.enforce", "shell"),
+    ({"references": "BudgetError"}, "RetryBudget.enforce", "shell"),
+    ({"callers": "RetryBudget"}, "test_enforce", "shell"),
     ({"type": "class"}, "RetryBudget", "shell"),
     ({"type": "ClassDeclaration"}, "RetryBudget", "shell"),
     ({"type": "method,class"}, "RetryBudget.enforce", "shell"),
@@ -130,7 +133,8 @@ def test_the_argument_is_refused_where_it_cannot_be_met(ask: Ask, name: str) -> 
 
 
 def test_no_argument_is_without_a_proof_that_it_does_something() -> None:
-    proven = {name for arguments, *_ in FILTERS for name in arguments} | set(OTHERS) | set(ERRORS) | {"repoPath"}
+    proven = {name for arguments, *_ in FILTERS for name in arguments} | set(OTHERS) | set(ERRORS)
+    proven |= {"repoPath", "workspacePath"}  # which repositories: tests/search/test_federated.py
     assert proven == {field.name for field in FIELDS}
 
 

@@ -81,9 +81,9 @@ def test_every_mode_is_searched_in_full(ask: Ask) -> None:
     assert payload["total"]["extractedProse"] >= 5
 
 
-def test_an_unknown_backend_is_never_replaced_silently(ask: Ask) -> None:
+def test_a_backend_that_is_not_built_is_never_replaced_silently(ask: Ask) -> None:
     with pytest.raises(ToolError) as caught:
-        ask("budget", backend="memory")
+        ask("budget", backend="sqlite")
     assert caught.value.code == "NO_INDEX"
 
 

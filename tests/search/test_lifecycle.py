@@ -12,6 +12,7 @@ from tests.search.sample import git
 from holdfast.errors import ToolError, UsageError
 from holdfast.search.home import FORMAT, IndexBusyError, IndexHome
 from holdfast.search.library import (
+    build_for,
     build_index,
     collect_garbage,
     compact_index,
@@ -20,7 +21,7 @@ from holdfast.search.library import (
     open_index,
     watch_index,
 )
-from holdfast.search.repository import Repository
+from holdfast.search.repository import Repository, index_home
 from holdfast.search.request import SearchRequest
 
 
@@ -212,10 +213,10 @@ def test_a_file_that_is_mended_after_its_parser_failed_is_found(
     path = repository.root / "src/odd.py"
     path.write_text("crash = 1\n")
     (tmp_path / "task.py").write_text(
-        "from holdfast.search.prepare import prepare\n\n\n"
-        "def run(task):\n    prepared = prepare(task)\n"
-        "    if 'crash' in [c.name for c in getattr(prepared, 'chunks', [])]:\n        raise ValueError\n"
-        "    return prepared\n"
+        "from pathlib import Path\n\nfrom holdfast.search.prepare import prepare\n\n\n"
+        "def run(task):\n"
+        "    if b'crash = 1' in Path(task.root, task.path).read_bytes():\n        raise ValueError\n"
+        "    return prepare(task)\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setattr("holdfast.search.build.PARSER", "task:run")
@@ -408,3 +409,41 @@ def test_a_watch_follows_a_changed_configuration_and_outlives_a_broken_one(
     assert "oversized" in reports[1]["skipped"]
     assert notes[0].startswith("not brought up to date: .pairofcleats.json: is not valid JSON: line 1, column 2: ")
     assert "configured" in reports[3]["skipped"]
+
+
+def test_files_are_read_again_where_another_reader_was_installed(
+    repository: Repository, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repository.root / "old.pl").write_text("sub greet { return 1; }\n")
+    monkeypatch.setattr("holdfast.search.capabilities._READERS", {})
+    build_index(repository, cache)
+    monkeypatch.undo()
+
+    with open_index(repository, cache) as index:
+        assert index.is_stale()
+    assert build_index(repository, cache)["changed"] > 5
+    with open_index(repository, cache) as index:
+        assert not index.is_stale()
+    assert build_index(repository, cache)["action"] == "unchanged"
+
+
+def test_damage_in_the_middle_of_the_store_is_mended_by_a_search(repository: Repository, cache: Path) -> None:
+    build_index(repository, cache)
+    build = IndexHome(index_home(repository, cache)).current()
+    assert build is not None
+    with build.store.open("r+b") as store:
+        store.seek(4096 * 3)
+        store.write(b"\xa5" * 4096 * 8)
+
+    with ensure_index(repository, cache) as index:
+        assert index.search(SearchRequest(query="budget"))["code"]
+
+
+def test_a_search_of_the_sqlite_file_brings_it_up_to_date_first(repository: Repository, cache: Path) -> None:
+    build_for("sqlite", repository, cache, full=False, progress=lambda *_: None, stop=lambda: False)
+    (repository.root / "late.py").write_text("def latecomer():\n    return 1\n")
+
+    with ensure_index(repository, cache, backend="sqlite") as index:
+        answer = index.search(SearchRequest(query="latecomer", backend="sqlite"))
+    assert [hit["name"] for hit in answer["code"]] == ["latecomer"]
+    assert answer["warnings"] == []

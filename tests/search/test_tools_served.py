@@ -14,6 +14,7 @@ from tests.search.sample import write_sample
 
 from holdfast.errors import ToolError
 from holdfast.search.answering import answer
+from holdfast.search.backends import StandIn
 from holdfast.search.home import IndexHome
 from holdfast.search.library import SearchIndex, build_index
 from holdfast.search.repository import Repository, find_repository, index_home
@@ -109,7 +110,7 @@ def test_at_the_same_time_nobody_shares_a_reader_and_only_a_few_are_kept(
     monkeypatch.setattr("holdfast.search.served._PATIENCE", 0.0)  # the others are slow: nobody waits for them
     together = Barrier(9)
 
-    def read(_: int) -> SearchIndex:
+    def read(_: int) -> SearchIndex | StandIn:
         with place.index(repository) as index:
             together.wait(20)
             return index
@@ -124,7 +125,7 @@ def test_at_the_same_time_nobody_shares_a_reader_and_only_a_few_are_kept(
 
 
 def test_more_searches_than_can_run_at_once_take_turns(place: Served, repository: Repository) -> None:
-    used: list[SearchIndex] = []
+    used: list[SearchIndex | StandIn] = []
 
     def read(_: int) -> None:
         with place.index(repository) as index:
@@ -137,7 +138,8 @@ def test_more_searches_than_can_run_at_once_take_turns(place: Served, repository
     assert len(set(map(id, used))) <= 2
 
 
-def test_only_a_few_repositories_are_kept_open(tmp_path: Path, cache: Path) -> None:
+def test_only_so_many_indexes_are_kept_open(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("holdfast.search.served._IDLE_IN_ALL", 8)
     for number in range(10):
         (tmp_path / f"r{number}").mkdir()
         (tmp_path / f"r{number}" / "budget.py").write_text("def retry_budget():\n    return 1\n")
@@ -170,6 +172,7 @@ def test_an_index_that_is_removed_in_the_middle_of_a_search_is_no_index(
 ) -> None:
     with ExitStack() as stack:
         index = stack.enter_context(place.index(repository))
+        assert isinstance(index, SearchIndex)
         shutil.rmtree(index_home(repository, cache))
         stack.callback(index.status)
         with pytest.raises(ToolError, match="NO_INDEX"):

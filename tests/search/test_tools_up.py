@@ -6,6 +6,7 @@ import os
 import re
 import select
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -16,13 +17,15 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from tests.search.sample import write_sample
 
 from holdfast.cli.up import _get
 from holdfast.errors import SessionError
+from holdfast.search.library import build_index
+from holdfast.search.repository import find_repository
 from holdfast.testing import HostUnderTest, marked_processes
 from holdfast.testing.marked import MARK
 
@@ -38,7 +41,7 @@ class Person:
         self.surroundings = {**outer, "HOME": str(place / "home"), "TMPDIR": str(place / "tmp"), MARK: self.mark}
         self.surroundings |= environment
         for name in ("home", "tmp"):
-            (place / name).mkdir()
+            (place / name).mkdir(exist_ok=True)
         command = [sys.executable, "-m", "holdfast", "up", "--http=127.0.0.1:0", "--query=retry budget", *words]
         self.process = subprocess.Popen(
             command,
@@ -90,7 +93,8 @@ Types = Callable[..., Person]
 
 @pytest.fixture
 def up(tmp_path: Path) -> Iterator[Types]:
-    write_sample(tmp_path / "repo")
+    """Somebody whose repository has an index already, unless the test removes it."""
+    build_index(find_repository(write_sample(tmp_path / "repo")), tmp_path / "home" / ".cache" / "holdfast")
     with ExitStack() as stack:
 
         def types(*words: str, **environment: str) -> Person:
@@ -102,6 +106,49 @@ def up(tmp_path: Path) -> Iterator[Types]:
         yield types
 
 
+class Session(NamedTuple):
+    """One session that was looked at from its first line to Ctrl-C: in a repository that nobody had indexed."""
+
+    said: str
+    pasted: str
+    curled: bytes
+    took: float
+    left: list[int]
+    code: int
+    end: str
+    temporary: list[Path]
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
+    place = tmp_path_factory.mktemp("up")
+    write_sample(place / "repo")
+    person = Person(place)
+    with person.process:
+        try:
+            said = person.reads("until Ctrl-C.")
+            pasted = answer_of(block_in(said), place)
+            line = next(line for line in said.splitlines() if line.startswith("  curl"))
+            curled = subprocess.run(shlex.split(line), capture_output=True, check=True, timeout=BOUND).stdout
+            took, left = person.stops(), marked_processes(person.mark)
+            end, temporary = person.reads("stopped"), list((place / "tmp").iterdir())
+        finally:
+            person.goes()
+    return Session(said, pasted, curled, took, left, person.process.returncode, end, temporary)
+
+
+def answer_of(block: dict[str, Any], place: Path) -> str:
+    """The file that the server to paste finds first."""
+    home = {"HOME": str(place / "home")}
+    (place / "client").mkdir()
+    with HostUnderTest([block["command"], *block["args"]], place / "client", environment=home) as client:
+        client.handshake()
+        found = client.call("search", {"query": "retry budget"})["result"]["structuredContent"]
+        client.assert_nothing_left()
+    first: str = found["code"][0]["file"]
+    return first
+
+
 def block_in(said: str) -> dict[str, Any]:
     """The configuration to paste."""
     found = re.search(r"^\{.*?^\}", said, re.MULTILINE | re.DOTALL)
@@ -110,41 +157,25 @@ def block_in(said: str) -> dict[str, Any]:
     return block
 
 
-def test_it_shows_both_searches_and_ends_within_three_seconds_of_ctrl_c(up: Types, tmp_path: Path) -> None:
-    person = up()
-    said = person.reads("until Ctrl-C.")
-    took = person.stops()
+@pytest.mark.xdist_group("tools-up")
+def test_it_shows_both_searches_and_ends_within_three_seconds_of_ctrl_c(session: Session) -> None:
+    said = session.said
 
     assert re.search(r"MCP  search 'retry budget' \(\d+ ms\)\n  src/budget\.py:\d+", said), said
     assert re.search(r"HTTP search 'retry budget' \(\d+ ms\)\n  src/budget\.py:\d+", said), said
-    assert took < 3
-    assert marked_processes(person.mark) == []
-    assert person.process.returncode == 0
-    assert "Traceback" not in person.reads("stopped")
-    assert list((tmp_path / "tmp").iterdir()) == []
+    assert session.took < 3
+    assert (session.left, session.code, session.temporary) == ([], 0, [])
+    assert "Traceback" not in session.end
 
 
-def test_what_it_says_to_paste_is_a_server_that_answers(up: Types, tmp_path: Path) -> None:
-    person = up()
-    block = block_in(person.reads("until Ctrl-C."))
-    home = {"HOME": str(tmp_path / "home")}
-    (tmp_path / "client").mkdir()
-    with HostUnderTest([block["command"], *block["args"]], tmp_path / "client", environment=home) as client:
-        client.handshake()
-        found = client.call("search", {"query": "retry budget"})["result"]["structuredContent"]
-        assert found["code"][0]["file"] == "src/budget.py"
-        client.assert_nothing_left()
-    person.stops()
+@pytest.mark.xdist_group("tools-up")
+def test_what_it_says_to_paste_is_a_server_that_answers(session: Session) -> None:
+    assert session.pasted == "src/budget.py"
 
 
-def test_the_curl_line_that_it_prints_works(up: Types) -> None:
-    person = up()
-    said = person.reads("until Ctrl-C.")
-    line = next(line for line in said.splitlines() if line.startswith("  curl"))
-    done = subprocess.run(shlex.split(line), capture_output=True, check=True, timeout=BOUND)
-
-    assert json.loads(done.stdout)["result"]["search"]["code"][0]["file"] == "src/budget.py"
-    person.stops()
+@pytest.mark.xdist_group("tools-up")
+def test_the_curl_line_that_it_prints_works(session: Session) -> None:
+    assert json.loads(session.curled)["result"]["search"]["code"][0]["file"] == "src/budget.py"
 
 
 @pytest.mark.parametrize("is_in_file", [False, True])
@@ -206,6 +237,7 @@ def test_an_address_that_is_taken_is_told_in_one_line(up: Types) -> None:
 
 
 def test_ctrl_c_while_it_indexes_ends_it_as_well(up: Types, tmp_path: Path) -> None:
+    shutil.rmtree(tmp_path / "home")
     for number in range(3000):
         (tmp_path / "repo" / f"module_{number}.py").write_text(f"def function_{number}():\n    return {number}\n")
     person = up()

@@ -7,9 +7,10 @@ value that is nowhere, or for a history that git did not tell.
 from collections.abc import Iterator
 
 from holdfast.search.engine.interface import Engine
-from holdfast.search.filters import TEXT_FILTERS, used_fields
+from holdfast.search.filters import TEXT_FILTERS, is_known, used_fields
 from holdfast.search.request import FIELDS, SearchRequest
 from holdfast.search.store.reader import StoreReader
+from holdfast.search.symbols import asked_symbols, is_defined
 
 __all__ = ["advice"]
 
@@ -24,8 +25,10 @@ def advice(
     yield from _unknown_kinds(request, engine)
     yield from _unknown_languages(request, engine)
     yield from _missing_fields(request, engine, empty=empty)
-    yield from _unmatched_values(request, engine)
+    yield from _unmatched_values(request, engine, store)
+    yield from _unknown_symbols(request, engine, store)
     yield from _missing_history(request, store)
+    yield from _unread_documents(request, store, empty=empty)
     if (request.meta is not None or request.meta_json is not None) and request.mode not in ("records", "all"):
         yield "mode", "meta: only records have fields; search them with the mode records or all"
 
@@ -75,12 +78,28 @@ def _languages_in_scope(request: SearchRequest, engine: Engine) -> set[str]:
     return {language for name in request.lang for language in language_ids(name)}
 
 
-def _unmatched_values(request: SearchRequest, engine: Engine) -> Iterator[tuple[str, str]]:
+def _unmatched_values(request: SearchRequest, engine: Engine, store: StoreReader) -> Iterator[tuple[str, str]]:
     """A value that stands nowhere in the index, with whatever else is asked for."""
-    for attribute, fact, matches in TEXT_FILTERS:
-        needle = getattr(request, attribute)
-        if needle is not None and not matches(engine.vocabulary(fact), needle):
-            yield "unknown-value", f"{_NAME_OF[attribute]}: nothing in this index has {needle}"
+    for one in TEXT_FILTERS:
+        needle = getattr(request, one.attribute)
+        if needle is not None and not is_known(one, needle, engine, store):
+            yield "unknown-value", f"{_NAME_OF[one.attribute]}: nothing in this index has {needle}"
+
+
+def _unknown_symbols(request: SearchRequest, engine: Engine, store: StoreReader) -> Iterator[tuple[str, str]]:
+    """A name that is defined nowhere; where it is only used, that is told too."""
+    for relation, needle in asked_symbols(request).items():
+        if not is_defined(needle, engine, store):
+            yield "unknown-value", f"{relation}: nothing that is called {needle} is defined in this index"
+
+
+def _unread_documents(request: SearchRequest, store: StoreReader, *, empty: bool) -> Iterator[tuple[str, str]]:
+    """Documents whose text could not be had, where nothing was found in the text of documents."""
+    if not empty or request.mode != "extracted-prose":
+        return
+    details = [detail for _, reason, detail, *_ in store.skipped() if reason == "document"]
+    if details:
+        yield "skipped", f"{len(details)} documents were left out: {details[0]}"
 
 
 def _missing_history(request: SearchRequest, store: StoreReader) -> Iterator[tuple[str, str]]:

@@ -207,7 +207,8 @@ WithSqliteToo = Annotated[bool, Field(alias="withSqlite", description="Build the
 
 # triage
 FindingSource = Annotated[
-    Literal["dependabot", "aws_inspector", "generic", "manual"], Field(description="Where the findings come from.")
+    Literal["dependabot", "aws_inspector", "sarif", "generic", "manual"],
+    Field(description="Where the findings come from."),
 ]
 Finding = Annotated[str, Field(min_length=1, max_length=200, description="The record that is decided about.")]
 InputPath = Annotated[str, _path("inputPath", "The file with the findings, from the root of the repository.")]

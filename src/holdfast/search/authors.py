@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from holdfast.search.git import never
+from holdfast.git.asking import never
 from holdfast.search.repository import Repository
 from holdfast.search.store.reader import ChunkRow, StoreReader
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import orjson
 
+from holdfast.git.asking import PLAIN_LOG, Git, GitError, never
 from holdfast.search.discover.sniff import read_start
-from holdfast.search.git import PLAIN_LOG, Git, GitError, never
 
 if TYPE_CHECKING:
     import sqlite3

@@ -11,8 +11,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from holdfast.search.capabilities import reading_abilities
 from holdfast.search.configuration import load_configuration
 from holdfast.search.discover import Discovery, FoundFile, discover
+from holdfast.search.filed import add_records
 from holdfast.search.history_reading import HistoryReading
 from holdfast.search.home import FORMAT, Build, IndexHome
 from holdfast.search.index_writer import IndexWriter, Ingested, Progress, Stop, check_stop
@@ -23,7 +25,7 @@ from holdfast.search.stages import Stages
 
 __all__ = ["PARSER", "checked_rules", "full_build", "own_rules", "parser_pool", "report", "tasks_for"]
 
-PARSER = "holdfast.search.prepare:prepare"  # what a parser process runs
+PARSER = "holdfast.search.parsing_time:prepare_in_time"  # what a parser process runs
 
 
 def full_build(repository: Repository, home: IndexHome, *, progress: Progress, stop: Stop) -> dict[str, Any]:
@@ -38,11 +40,13 @@ def full_build(repository: Repository, home: IndexHome, *, progress: Progress, s
             with stages.measure("discover"):
                 progress("discover", 0, None, "looking for files")
                 discovery = discover(repository, limits=indexing.limits, ignore=indexing.ignore_file(), stop=stop)
+                add_records(discovery, build.records)
             with stages.measure("write"), parser_pool(len(discovery.files)) as pool:
                 done = writer.ingest(tasks_for(repository, discovery.files), pool, progress, stop)
             progress("finish", 0, None, "reading the history")
             facts = {"build": build.name, "format": FORMAT, "commit": commit, "branch": branch}
             facts |= {"checked_at": checked_at, "rules": rules, "configuration": indexing.digest()}
+            facts |= {"abilities": reading_abilities()}
             writer.note(discovery, done, history.result(), facts)
             check_stop(stop)
             progress("finish", 0, None, "writing the term index")
@@ -66,7 +70,13 @@ def tasks_for(
     digests = known or {}
     return [
         FileToPrepare(
-            str(repository.root), f.path, f.mode, f.language, digests.get(f.path), str(rules) if rules else None
+            str(repository.root),
+            f.path,
+            f.mode,
+            f.language,
+            digests.get(f.path),
+            str(rules) if rules else None,
+            f.place,
         )
         for f in sorted(files, key=lambda file: file.path)
     ]
@@ -80,7 +90,7 @@ def own_rules(repository: Repository) -> Path | None:
 
 def checked_rules(repository: Repository) -> str:
     """A digest of all risk rules; a mistake in the repository's own is told before anything is built."""
-    from holdfast.search.risk import load_rules, rules_digest
+    from holdfast.search.risk.loading import load_rules, rules_digest
 
     load_rules(own_rules(repository))
     return rules_digest(own_rules(repository))

@@ -13,10 +13,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["announced_capabilities", "capabilities", "platform_key", "vector_extension"]
+__all__ = ["announced_capabilities", "capabilities", "platform_key", "reading_abilities", "vector_extension"]
 
 _GIT_SECONDS = 5.0
 _ARCHITECTURES = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64"}
+_READERS = {"documents": "pypdf", "languages": "tree_sitter_language_pack"}
 _EXTENSION_NAMES = ("vec0.so", "vec0.dylib", "vec0.dll")
 
 
@@ -25,7 +26,7 @@ def announced_capabilities(cache_dir: Path) -> dict[str, Any]:
     return {
         # A DOCX needs the standard library alone, whose parser of XML some distributions leave out.
         "docs": {"pdfjsDist": _has("pypdf"), "mammoth": _has("pyexpat")},
-        "vector": {"sqliteVec": vector_extension(cache_dir)["available"], "hnsw": _has("hnswlib")},
+        "vector": {"sqliteVec": vector_extension(cache_dir)["available"], "hnsw": _has("usearch")},
         "mcp": {"sdk": _has("mcp"), "native": True, "legacy": True},
         "search": {"tantivy": _has("tantivy"), "sqliteFts": _sqlite_has("ENABLE_FTS5"), "regex": _has("re2")},
         "watcher": {"watchfiles": _has("watchfiles")},
@@ -35,6 +36,11 @@ def announced_capabilities(cache_dir: Path) -> dict[str, Any]:
 def capabilities(cache_dir: Path) -> dict[str, Any]:
     """All of it: also how many languages can be parsed, and the version of git, or None."""
     return {**announced_capabilities(cache_dir), "languages": _languages(), "git": _git_version()}
+
+
+def reading_abilities() -> str:
+    """Which optional readers of files are installed: with others, the same files give other chunks."""
+    return ",".join(name for name, module in _READERS.items() if _has(module))
 
 
 def vector_extension(cache_dir: Path) -> dict[str, Any]:
@@ -102,7 +108,7 @@ def _languages() -> int:
 
 @cache
 def _git_version() -> str | None:
-    from holdfast.search.git import Git, GitError
+    from holdfast.git.asking import Git, GitError
 
     try:
         said = Git("/").whole("version", seconds=_GIT_SECONDS).decode("utf-8", "replace")

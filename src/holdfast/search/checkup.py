@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from holdfast.search.git import Git, GitError
+from holdfast.git.asking import Git, GitError
 from holdfast.search.home import IndexHome
 from holdfast.search.index_state import IndexState, damaged, index_state
 from holdfast.search.integrity import damage_of, known_damage_of
@@ -28,7 +28,7 @@ _QUIET_SECONDS = 600.0  # after which a build that nobody touches counts as left
 _GIT_SECONDS = 5.0
 _UPDATE = "Bring it up to date: call build_index, or run `holdfast index build`."
 _CONFIGURE = "Do as it says, or change the configuration; config_status tells where each value comes from."
-_GC = "Remove it: call cache_gc, or run `holdfast index gc`."
+_GC = "Remove it: call cache_gc, or run `holdfast index gc --yes`."
 
 
 def check_status(

@@ -15,11 +15,12 @@ from holdfast.search.capabilities import capabilities, vector_extension
 from holdfast.search.configuration import CONFIGURATION_FILES, SearchConfiguration, load_configuration
 from holdfast.search.home import IndexHome
 from holdfast.search.repository import Repository, index_home
+from holdfast.search.request_fields import PORTABLE_BACKENDS
 from holdfast.settings import Settings
 
 __all__ = ["config_status"]
 
-_SQLITE_BACKENDS = ("sqlite", "sqlite-fts", "fts")
+_SQLITE_BACKENDS = (*PORTABLE_BACKENDS, "fts")
 _OF_SERVER = {"mode": "mcp_mode", "queueMax": "queue_max", "maxBufferBytes": "max_message_bytes"}
 _SERVER_ORIGIN = "server"
 _Warning = tuple[str, str]

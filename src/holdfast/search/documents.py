@@ -32,6 +32,7 @@ _READ_BYTES = 64 * 1024
 _CHUNK_LINES = 120
 _DOC_LENGTH = 300
 _TITLE_LENGTH = 160
+_LONGEST_REASON = 120
 
 _NEEDS_EXTRA = "needs the extra: pip install 'holdfast[documents]'"
 _COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # how Office wraps what has a password
@@ -45,8 +46,8 @@ class DocumentRefused(HoldfastError):  # noqa: N818 - it names what happened, as
         self.reason = reason
 
 
-def extract_document(path: str, data: bytes) -> Extraction:
-    """Chunks of kind `page` or `section`; their positions are those in the text of all parts one after another."""
+def extract_document(path: str, data: bytes) -> tuple[bytes, Extraction]:
+    """The text of all parts one after another, and chunks of kind `page` or `section` with their places in it."""
     suffix = PurePosixPath(path).suffix.lower()
     kind = "page" if suffix == ".pdf" else "section"
     parts = _document_text(suffix, data)
@@ -58,12 +59,12 @@ def extract_document(path: str, data: bytes) -> Extraction:
         last = first + text.count("\n")
         doc = " ".join(text[: 4 * _DOC_LENGTH].split())[:_DOC_LENGTH]
         for span in table.cut(first, last, _CHUNK_LINES):
-            body = table.source[span.start : span.end].decode()
             name = label or PurePosixPath(path).name
-            chunks.append(Chunk("extracted-prose", kind, name, *span, doc=doc, text=body))
+            chunks.append(Chunk("extracted-prose", kind, name, *span, doc=doc))
             doc = ""
         first = last
-    return Extraction(chunks, remarks=[] if chunks else ["no text in it"])  # e.g. pages that are pictures
+    remarks = [] if chunks else ["no text in it"]  # e.g. pages that are pictures
+    return table.source, Extraction(chunks, remarks=remarks)
 
 
 # PDF
@@ -95,7 +96,7 @@ def _pdf_text(data: bytes) -> list[tuple[str, str]]:
     except DocumentRefused:
         raise
     except Exception as error:  # noqa: BLE001 - a broken file may raise anything in there
-        raise DocumentRefused(f"not a readable PDF: {type(error).__name__}") from None
+        raise DocumentRefused(f"not a readable PDF: {_in_words(error)}") from None
     finally:
         logger.setLevel(level)
 
@@ -156,7 +157,12 @@ def _docx_text(data: bytes) -> list[tuple[str, str]]:
         RuntimeError,
         MemoryError,
     ) as error:
-        raise DocumentRefused(f"not a readable DOCX: {type(error).__name__}") from None
+        raise DocumentRefused(f"not a readable DOCX: {_in_words(error)}") from None
+
+
+def _in_words(error: BaseException) -> str:
+    """What a library says about a file, on one short line; the name of its error where it says nothing."""
+    return " ".join(str(error).split())[:_LONGEST_REASON] or type(error).__name__
 
 
 class _Styles:

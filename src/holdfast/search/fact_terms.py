@@ -8,17 +8,22 @@ import orjson
 
 __all__ = ["fact_pairs"]
 
+_NO_DEFINITIONS = frozenset({"module", "block"})
 _LONGEST = 4000  # characters of a value that is filtered by
 
 
 def fact_pairs(
-    mode: str, kind: str, language: str, path: str, details: Mapping[str, Any]
+    mode: str, kind: str, name: str, language: str, path: str, details: Mapping[str, Any]
 ) -> Iterator[tuple[str, str]]:
     """(name, value) of everything that is known of a chunk; some names are never filtered by."""
     yield "mode", mode
     yield "kind", kind
-    yield "lang", language
+    # Code inside of another file has a language of its own, and is found by that of the file as well.
+    yield from (("lang", one) for one in dict.fromkeys((language, details.get("language", language))))
     yield "ext", os.path.splitext(path)[1].lower()
+    if mode == "code" and kind not in _NO_DEFINITIONS:
+        for symbol in name.split(", "):  # of one statement that declares several
+            yield "symbol", symbol[:_LONGEST]
     if details["signature"]:
         yield "signature", details["signature"][:_LONGEST]
     if details["visibility"]:
@@ -28,6 +33,8 @@ def fact_pairs(
     for name, values in details["facts"].items():
         for value in values:
             yield name, value[:_LONGEST]
+    for link in details.get("risk", {}).get("links", ()):  # functions that are looked at together
+        yield "risk_links", link[:_LONGEST]
     for key, value in _flat(details.get("record") or {}):
         yield "record", f"{key}={value}"[:_LONGEST]
 

@@ -8,12 +8,22 @@ imports) become a set of files.
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from holdfast.search.engine.interface import AtLeast, Condition, Engine, Facts, Files, NoneOf
+from holdfast.search.engine.interface import (
+    AtLeast,
+    Chunks,
+    Condition,
+    Either,
+    Engine,
+    Facts,
+    Files,
+    NoneOf,
+)
 from holdfast.search.engine.vocabulary import Vocabulary
 from holdfast.search.request import SearchRequest, as_regex
 from holdfast.search.store.reader import FileRow, StoreReader
+from holdfast.search.symbols import symbol_conditions
 
-__all__ = ["TEXT_FILTERS", "TextFilter", "conditions", "used_fields"]
+__all__ = ["TEXT_FILTERS", "TextFilter", "asks_for_risk", "conditions", "is_known", "used_fields"]
 
 Matcher = Callable[[Vocabulary, str], list[str]]
 _CONTAINS, _IS_NAMED, _IS = Vocabulary.containing, Vocabulary.named, Vocabulary.same
@@ -58,12 +68,19 @@ _COUNTS = (
 )
 _FLAGS = (("async_", "async"), ("generator", "generator"), ("returns", "returns"))
 _DEFINITIONS = ("function", "method", "constructor")
+# Facts that a chunk may also have by what other functions do with what it gives them.
+_LINKED = frozenset({"risk_tags", "risk_sources", "risk_sinks", "risk_categories", "risk_flows"})
 
 
 def conditions(request: SearchRequest, engine: Engine, store: StoreReader, now: float) -> Iterator[Condition]:
     """The filters of a request, as conditions of a plan; all of them have to hold."""
     yield from _exact(request)
-    yield from _texts(request, engine)
+    yield from symbol_conditions(request, engine)
+    if request.lint is not None:
+        from holdfast.search.linting.findings import lint_conditions
+
+        yield from lint_conditions(request.lint, store)
+    yield from _texts(request, engine, store)
     yield from (
         AtLeast(name, least) for attribute, name in _COUNTS if (least := getattr(request, attribute)) is not None
     )
@@ -107,15 +124,35 @@ def _exact(request: SearchRequest) -> Iterator[Condition]:
         yield Facts("lang", tuple(sorted({one for name in request.lang for one in language_ids(name)})))
     if request.ext:
         yield Facts("ext", request.ext)
-    if request.lint:
-        yield Facts("lint", ())  # no linter has run: nothing has findings
 
 
-def _texts(request: SearchRequest, engine: Engine) -> Iterator[Condition]:
+def _texts(request: SearchRequest, engine: Engine, store: StoreReader) -> Iterator[Condition]:
     for attribute, fact, matches in TEXT_FILTERS:
         needle = getattr(request, attribute)
         if needle is not None:
-            yield Facts(fact, tuple(matches(engine.vocabulary(fact), needle)))
+            written = Facts(fact, tuple(matches(engine.vocabulary(fact), needle)))
+            linked = _linked(fact, matches, needle, engine, store) if fact in _LINKED else frozenset()
+            yield Either((written, Chunks(linked))) if linked else written
+
+
+def asks_for_risk(request: SearchRequest) -> bool:
+    """Whether a filter of the request is about risk."""
+    return any(fact in _LINKED and getattr(request, attribute) is not None for attribute, fact, _ in TEXT_FILTERS)
+
+
+def is_known(one: TextFilter, needle: str, engine: Engine, store: StoreReader) -> bool:
+    """Whether anything in the index has a value that the filter means."""
+    if one.matches(engine.vocabulary(one.fact), needle):
+        return True
+    return one.fact in _LINKED and bool(_linked(one.fact, one.matches, needle, engine, store))
+
+
+def _linked(fact: str, matches: Matcher, needle: str, engine: Engine, store: StoreReader) -> frozenset[int]:
+    """Chunks that meet a filter by a path of data that goes through another function."""
+    from holdfast.search.risk.linking import linked_risk
+
+    links = linked_risk(engine, store)
+    return links.chunks(fact, matches(links.vocabulary(fact), needle))
 
 
 def _flags(request: SearchRequest) -> Iterator[Condition]:

@@ -5,6 +5,7 @@ On the path of every query, so it loads nothing of the building side.
 
 import os
 
+from holdfast.search.filed import FILED
 from holdfast.search.repository import Repository
 from holdfast.search.store.reader import StoreReader
 
@@ -22,13 +23,25 @@ def changed_files(repository: Repository, reader: StoreReader) -> int | None:
     root = str(repository.root)
     stale = sum(_time_of(root, path) != mtime_ns for path, mtime_ns in reader.directories().items())
     looked_at = [(path, size, when) for path, _, _, size, when in reader.skipped() if when >= 0]
-    known = [*reader.known_paths(), *looked_at]
+    known = [*_in_repository(root, reader), *looked_at]
     return stale + sum(_size_and_time(root, path) != (size, when) for path, size, when in known)
+
+
+def _in_repository(root: str, reader: StoreReader) -> list[tuple[str, int, int]]:
+    """Path, size and time of what lies in the repository.
+
+    Records of triage do not: one that changes is replaced, and so changes the time of its directory.
+    """
+    known = reader.known_paths()
+    has_own = os.path.isdir(os.path.join(root, FILED))  # of that name; hardly any repository has
+    return [
+        one for one in known if not one[0].startswith(FILED) or (has_own and _size_and_time(root, one[0])[0] >= 0)
+    ]
 
 
 def _time_of(root: str, path: str) -> int:
     try:
-        return os.stat(f"{root}/{path}").st_mtime_ns
+        return os.stat(os.path.join(root, path)).st_mtime_ns  # a whole path stands for itself
     except OSError:
         return -2
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import orjson
 
-from holdfast.search.git import PLAIN_LOG, Git, GitError, GitStoppedError, GitTimeoutError, never
+from holdfast.git.asking import PLAIN_LOG, Git, GitError, GitStoppedError, GitTimeoutError, never
 
 __all__ = [
     "FileHistory",

@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Self
 
 from holdfast.errors import ToolError
-from holdfast.search.git import never
+from holdfast.git.asking import never
 from holdfast.search.history import History, read_history, update_history
 from holdfast.search.repository import Repository
 

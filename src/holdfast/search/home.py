@@ -5,7 +5,8 @@
         current.json        {"build": ..., "format": ..., "root": ...}, replaced atomically
         writer.lock         held by the one process that writes
         sqlite-fts.db       the portable file, of the current build or of an earlier one; replaced atomically
-        builds/<build>/     store.db, terms/, readers.lock (shared by those who read it)
+        vectors.*           which model the vectors are of, a cache of them, a lock (see vectors/place)
+        builds/<build>/     store.db, terms/, vectors/, readers.lock (shared by those who read it)
 
 A build directory that `current.json` does not name is either being made (its maker holds writer.lock) or left over
 from a process that died: then it is removed. A file that is locked may have been removed by the one who held the
@@ -29,7 +30,7 @@ from holdfast.errors import ToolError
 __all__ = ["FORMAT", "Build", "IndexBusyError", "IndexHome"]
 
 # Rises whenever stored data, words or terms change their meaning; an index of another format is built anew.
-FORMAT = 1
+FORMAT = 2
 
 _MARKER = "holdfast-index.json"
 _MARK = '{"holdfast": "index"}'
@@ -67,7 +68,17 @@ class Build:
     @property
     def blame(self) -> Path:
         """What `git blame` said; shared by every build."""
-        return self.directory.parent.parent / "blame.db"
+        return IndexHome(self.directory.parent.parent).blame
+
+    @property
+    def lint(self) -> Path:
+        """What linters said; shared by every build."""
+        return IndexHome(self.directory.parent.parent).lint
+
+    @property
+    def records(self) -> Path:
+        """The records of triage; shared by every build."""
+        return IndexHome(self.directory.parent.parent).records
 
     def size(self) -> int:
         """Bytes on disk; files that vanish meanwhile, as those of a writer do, count nothing."""
@@ -81,6 +92,9 @@ class IndexHome:
         self.directory = directory
         self.builds = directory / "builds"
         self.portable = directory / "sqlite-fts.db"
+        self.blame = directory / "blame.db"
+        self.lint = directory / "lint.db"
+        self.records = directory / "triage" / "records"
         self._pointer = directory / "current.json"
 
     def current(self) -> Build | None:
@@ -257,7 +271,8 @@ class IndexHome:
 
     def _entries(self) -> list[Path]:
         """What an IndexHome makes, in the order in which it may be removed."""
-        own = (self._pointer.name, *_DRAFTS, f"{self.portable.name}*", "blame.db*")
+        kept = ("blame.db*", "lint.db*", "vectors.*", ".vectors.*")
+        own = (self._pointer.name, *_DRAFTS, f"{self.portable.name}*", *kept)
         files = self._found((*own, ".gitignore", _MARKER, "writer.lock"))
         return [self.builds, *files] if self._build_root_exists() else files
 

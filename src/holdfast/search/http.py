@@ -5,14 +5,15 @@ payload into the envelope. Arguments are checked by the tool alone, so every sur
 """
 
 import contextlib
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from holdfast.api.common_routes import common_routes
 from holdfast.api.envelope import HttpError, Reply, success_reply
 from holdfast.api.exchange import Exchange
 from holdfast.api.front import Front
-from holdfast.api.metrics import CONTENT_TYPE
 from holdfast.api.openapi import document, embedded
 from holdfast.api.options import FrontOptions, MountedRepository
 from holdfast.api.page import docs_page
@@ -20,8 +21,15 @@ from holdfast.api.route import STREAM, Route
 from holdfast.api.serve import run_front
 from holdfast.api.sse import EventStream
 from holdfast.errors import ToolError
+from holdfast.search.http_gate import search_gate
 from holdfast.search.http_query import decoded_pairs, search_arguments
-from holdfast.search.http_repositories import DEFAULT, chosen_repository, take_repository
+from holdfast.search.http_repositories import (
+    DEFAULT,
+    chosen_repositories,
+    chosen_repository,
+    chosen_workspace,
+    take_repository,
+)
 from holdfast.search.http_schemas import OPERATIONS, TOOL_OF_SCHEMA, search_body_schema
 from holdfast.version import __version__
 from holdfast.vocabulary.faults import fault
@@ -44,8 +52,7 @@ def search_routes(_: FrontOptions | None = None) -> list[Route]:
         _route("GET", "/status", _status, "status"),
         _route("GET", "/status/stream", _status_stream, "status_stream", produces=STREAM),
         _route("GET", "/capabilities", _capabilities, "capabilities"),
-        _route("GET", "/health", _health, "health"),
-        _route("GET", "/metrics", _metrics, "metrics", produces="text/plain"),
+        *common_routes(OPERATIONS),
         _route("GET", "/openapi.json", _openapi, "openapi"),
         Route("GET", "/docs", _docs, produces="text/html", is_open=True),
         Route("GET", "/", _root, produces="text/html", is_open=True),
@@ -70,18 +77,30 @@ async def _search_by_url(front: Front, exchange: Exchange) -> Reply:
 
 
 async def _found(front: Front, exchange: Exchange, arguments: dict[str, Any]) -> Reply:
-    repository = await chosen_repository(front.options.repositories, take_repository(arguments))
-    payload = await front.call_tool(exchange, "search", {**arguments, "repoPath": repository.root})
-    name = _name(front, repository)
+    name = await _settle(front, arguments)
+    payload = await front.call_tool(exchange, "search", arguments)
     return success_reply(exchange.stamp, _search_result(front, name)(payload), repo=name)
 
 
 async def _search_stream(front: Front, exchange: Exchange) -> None:
     arguments = await front.bodies.json_object(exchange)
-    repository = await chosen_repository(front.options.repositories, take_repository(arguments))
-    name = _name(front, repository)
-    arguments["repoPath"] = repository.root
+    name = await _settle(front, arguments)
     await _stream(front, exchange, "search", arguments, name, start={}, shape=_search_result(front, name))
+
+
+async def _settle(front: Front, arguments: dict[str, Any]) -> str:
+    """Put what is meant into the arguments, and give it the name that the answer says: one, or all with commas."""
+    given = take_repository(arguments)
+    if "workspacePath" in arguments:
+        path = await chosen_workspace(front.options.workspace, arguments["workspacePath"])
+        listed = [one for one in front.options.repositories if one.root in front.options.workspace_roots]
+        chosen = await chosen_repositories(listed, "*" if given is DEFAULT else given)
+        arguments |= {"workspacePath": path, "repoPath": [one.root for one in chosen]}
+        return path if front.options.show_paths else os.path.basename(path)
+    chosen = await chosen_repositories(front.options.repositories, given)
+    roots = [one.root for one in chosen]
+    arguments["repoPath"] = roots[0] if len(roots) == 1 else roots
+    return ",".join(_name(front, one) for one in chosen)
 
 
 def _search_result(front: Front, name: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
@@ -129,21 +148,6 @@ async def _repository_of_url(front: Front, exchange: Exchange) -> MountedReposit
 # --- the server ---
 
 
-async def _health(front: Front, exchange: Exchange) -> Reply:
-    host = await front.ask_briefly(exchange, "holdfast/health")
-    result = {"uptimeMs": front.uptime_ms, "host": front.redactor.value(_told_of_host(host))}
-    return success_reply(exchange.stamp, result)
-
-
-def _told_of_host(host: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Without its command line and the last words of a worker: they are for whoever may read the logs."""
-    if host is None:
-        return None
-    last = host.get("last_fault")
-    shown = {key: last.get(key) for key in ("class", "code", "generation")} if isinstance(last, dict) else None
-    return {**{key: value for key, value in host.items() if key != "command"}, "last_fault": shown}
-
-
 async def _capabilities(front: Front, exchange: Exchange) -> Reply:
     told = await front.ask(exchange, "server/discover")
     experimental = _object(_object(told, "capabilities"), "experimental")
@@ -158,11 +162,6 @@ async def _capabilities(front: Front, exchange: Exchange) -> Reply:
     return success_reply(exchange.stamp, result)
 
 
-async def _metrics(front: Front, exchange: Exchange) -> Reply:
-    host = await front.ask_briefly(exchange, "holdfast/health")
-    return Reply(200, front.metrics.render(host), content_type=CONTENT_TYPE)
-
-
 async def _openapi(front: Front, exchange: Exchange) -> Reply:
     whole = document(
         front.routes.routes,
@@ -170,7 +169,7 @@ async def _openapi(front: Front, exchange: Exchange) -> Reply:
         version=front.options.schema_version,
         description=_DESCRIPTION,
         schemas={"SearchRequest": search_body_schema(), **await _payload_schemas(front, exchange)},
-        token=front.options.token is not None,
+        token=bool(front.options.tokens),
     )
     return Reply(200, encode(whole))
 
@@ -216,7 +215,7 @@ async def _stream(
     def report(params: dict[str, Any]) -> None:
         stream.report(_progress(front, params))
 
-    with front.slots.one():
+    with front.place(exchange, tool):
         await stream.run(
             lambda: front.link.call_tool(tool, arguments, on_progress=report),
             start=start,
@@ -253,7 +252,7 @@ def _told() -> Iterator[None]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the HTTP front of the search server."""
-    return run_front(search_routes, arguments)
+    return run_front(search_routes, arguments, gate=search_gate)
 
 
 if __name__ == "__main__":

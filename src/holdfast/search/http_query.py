@@ -16,7 +16,7 @@ from holdfast.search.request_schema import Violation, violation
 __all__ = ["OTHER_NAMES", "decoded_pairs", "search_arguments"]
 
 OTHER_NAMES = {"q": "query", "repo": "repoPath"}
-_REPEATED = frozenset({"texts", "conditions"})
+_REPEATED = frozenset({"texts", "conditions", "places"})
 _FLAGS = {
     **dict.fromkeys(("true", "1", "yes", "on"), True),
     **dict.fromkeys(("false", "0", "no", "off"), False),
@@ -38,9 +38,16 @@ def decoded_pairs(raw: bytes) -> list[tuple[str, str]]:
 def search_arguments(raw: bytes) -> dict[str, Any]:
     """The arguments that a query string means; every parameter that is there twice is refused."""
     given: dict[str, list[str]] = {}
+    spelled: dict[str, set[str]] = {}
     for name, value in decoded_pairs(raw):
-        given.setdefault(OTHER_NAMES.get(name, name), []).append(value)
-    repeated = [_repetition(name) for name, values in given.items() if len(values) > 1 and not _is_list(name)]
+        known = OTHER_NAMES.get(name, name)
+        given.setdefault(known, []).append(value)
+        spelled.setdefault(known, set()).add(name)
+    repeated = [
+        _repetition(name)
+        for name, values in given.items()
+        if len(spelled[name]) > 1 or (len(values) > 1 and not _is_list(name))
+    ]
     if repeated:
         message = f"invalid arguments for search: {repeated[0]['message']}"
         raise ToolError("INVALID_REQUEST", message, details={"violations": repeated})

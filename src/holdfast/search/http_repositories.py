@@ -12,9 +12,11 @@ from typing import Any
 from holdfast.api.envelope import refusal
 from holdfast.api.options import MountedRepository
 
-__all__ = ["DEFAULT", "chosen_repository", "take_repository"]
+__all__ = ["DEFAULT", "chosen_repositories", "chosen_repository", "chosen_workspace", "take_repository"]
 
 DEFAULT = object()  # what stands for a repository that is not named; null is no name
+_EVERY = "*"
+_MOST = 256  # names in one request
 _PATIENCE = 2.0  # seconds that the file system has to tell where a path leads
 
 
@@ -40,6 +42,31 @@ async def chosen_repository(served: Sequence[MountedRepository], given: object) 
         if around:
             return max(around, key=lambda one: len(one.root))
     raise refusal("FORBIDDEN", "this repository is not served here", hint="Name one of the served repositories.")
+
+
+async def chosen_repositories(served: Sequence[MountedRepository], given: object) -> list[MountedRepository]:
+    """Those that are meant: one, a list of them, or `*` for all; each once, in the order of their names."""
+    if not isinstance(given, list):
+        return list(served) if given == _EVERY else [await chosen_repository(served, given)]
+    if not 0 < len(given) <= _MOST:
+        raise refusal("INVALID_REQUEST", f"repo must name 1 to {_MOST} repositories")
+    chosen = [one for name in given for one in await chosen_repositories(served, _only_text(name))]
+    return list(dict.fromkeys(chosen))
+
+
+def _only_text(name: object) -> object:
+    return None if isinstance(name, list) else name  # a list inside of a list names nothing
+
+
+async def chosen_workspace(served: str | None, given: object) -> str:
+    """The workspace that is served, by its path or its name, and no other."""
+    if not isinstance(given, str) or not given:
+        raise refusal("INVALID_REQUEST", "workspacePath must be the path or the name of a workspace file")
+    if served is not None and (given in {served, os.path.basename(served)} or await _real_path(given) == served):
+        return served
+    raise refusal(
+        "FORBIDDEN", "this workspace is not served here", hint="Name repositories in repo, or * for all."
+    )
 
 
 async def _real_path(path: str) -> str:

@@ -19,13 +19,21 @@ _REPO = {
     "type": "string",
     "minLength": 1,
 }
+_REPOS = {
+    "description": f"{_REPO['description']} Several, or * for all that are served: they are searched together.",
+    "type": ["string", "array"],
+    "minLength": 1,
+    "items": {"type": "string", "minLength": 1},
+    "minItems": 1,
+    "maxItems": 256,
+}
 _SEARCH_TAG, _SERVER_TAG = ["Search"], ["Server"]
 
 
 def search_body_schema() -> dict[str, Any]:
     """The body of `POST /search`: the arguments of the tool, and `repo` as another name of `repoPath`."""
     schema = {key: value for key, value in input_schema().items() if key != "$schema"}
-    properties = {"query": schema["properties"]["query"], "repo": _REPO, **schema["properties"]}
+    properties = {"query": schema["properties"]["query"], "repo": _REPOS, **schema["properties"]}
     return {
         **schema,
         "properties": properties,
@@ -35,7 +43,8 @@ def search_body_schema() -> dict[str, Any]:
 
 def _parameters() -> list[dict[str, Any]]:
     query = {"name": "q", "in": "query", "required": True, "description": FIELDS[0].help}
-    repo = {"name": "repo", "in": "query", "description": _REPO["description"], "schema": _REPO}
+    several = {"type": "array", "items": _REPOS["items"], "minItems": 1, "maxItems": 256}
+    repo = {"name": "repo", "in": "query", "description": _REPOS["description"], "schema": several}
     first = {**query, "schema": _parameter_schema("query"), "example": FIELDS[0].example}
     others = [
         {"name": field.name, "in": "query", "description": field.help, "schema": _parameter_schema(field.name)}

@@ -8,8 +8,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from holdfast.git.asking import Git, GitError, GitTimeoutError
 from holdfast.search.artifacts import bytes_below, fetched_names
-from holdfast.search.git import Git, GitError, GitTimeoutError
 from holdfast.search.home import IndexHome
 from holdfast.search.index_state import IndexState, index_state
 from holdfast.search.repository import Repository, head, index_home
@@ -19,9 +19,9 @@ __all__ = ["git_state", "index_status"]
 
 _MOST_LISTED = 200  # files in a list that is for people
 _GIT_SECONDS = 5.0
-_MODELS_HINT = "Searches need none. download_models fetches one."
+_MODELS_HINT = "Searches need none. `holdfast index embed` fetches one and uses it; download_models only fetches."
 _STATUS = ("status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=all")
-_NOT_SHOWN = ("repository", "path", "chunks")  # told elsewhere in the same answer
+_NOT_SHOWN = ("repository", "path", "chunks", "vectors")  # told elsewhere, or by the command line alone
 
 
 def index_status(repository: Repository, cache_dir: Path) -> dict[str, Any]:

@@ -5,30 +5,32 @@ current one. Whatever is killed in between, `settle` finds out at the next openi
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
 from holdfast.errors import ToolError
 from holdfast.search.discover import Discovery
+from holdfast.search.embedded import HOSTS
 from holdfast.search.engine.tantivy_writer import TermWriter, committed_generation
 from holdfast.search.history import History, to_bytes
 from holdfast.search.home import Build
+from holdfast.search.languages import LANGUAGES
 from holdfast.search.pool import Failure, ParsePool
 from holdfast.search.prepare import FileToPrepare, Unchanged, Vanished
 from holdfast.search.prepared import PreparedFile
+from holdfast.search.stages import Progress, Stop
 from holdfast.search.store.database import is_damage
 from holdfast.search.store.writer import DamagedIndexError, StoreWriter
 
 __all__ = ["IndexWriter", "Ingested", "Progress", "Stop", "check_stop", "settle"]
 
-# (stage, done, total or None when it is not known, detail)
-Progress = Callable[[str, int, int | None, str], None]
-Stop = Callable[[], bool]
-
 _CRASHED = "parser-crashed"
+_TIMEOUT = "parser-timeout"
 _SECOND_CHANCES = 64
+_PATIENCE = 8  # files of one language that may hang their parser before the others are not shown to it
 _CHECKPOINT = 256  # files between two commits of a store that nobody reads yet
 
 
@@ -50,6 +52,7 @@ class IndexWriter:
 
     def __init__(self, build: Build, *, fresh: bool) -> None:
         self._fresh = fresh
+        self._timeouts: Counter[str] = Counter()  # by language
         self.store = StoreWriter.create(build.store) if fresh else StoreWriter.open(build.store)
         try:
             self._terms: TermWriter | None = TermWriter(build.terms, fresh=fresh)
@@ -82,18 +85,22 @@ class IndexWriter:
         for task in crashed[:_SECOND_CHANCES]:
             del done.failures[task.path]
             self._ingest([task], pool, progress, stop, done)
+        # What a grammar cannot stand is found by its words all the same.
+        failed = [_plain(task, done.failures.pop(task.path)) for task in tasks if _may_be_plain(task, done)]
+        if failed:
+            self._ingest(failed, pool, progress, stop, done)
         return done
 
     def _ingest(
         self, tasks: list[FileToPrepare], pool: ParsePool, progress: Progress, stop: Stop, done: Ingested
     ) -> None:
-        keyed: Iterable[tuple[str, FileToPrepare]] = ((task.path, task) for task in tasks)
-        for count, (path, outcome) in enumerate(
-            _in_order(pool.map(keyed, stop), [task.path for task in tasks]), 1
-        ):
+        languages = {task.path: task.language for task in tasks}
+        keyed: Iterable[tuple[str, FileToPrepare]] = ((task.path, self._patiently(task)) for task in tasks)
+        for count, (path, outcome) in enumerate(_in_order(pool.map(keyed, stop), list(languages)), 1):
             check_stop(stop)
             if isinstance(outcome, Failure):
                 done.failures[path] = outcome
+                self._timeouts[languages[path]] += outcome.reason == _TIMEOUT
                 self.remove(path)
             elif isinstance(outcome, Vanished):
                 done.vanished.append(path)
@@ -105,6 +112,12 @@ class IndexWriter:
             if self._fresh and count % _CHECKPOINT == 0:
                 self.store.checkpoint()
             progress("index", count, len(tasks), path)
+
+    def _patiently(self, task: FileToPrepare) -> FileToPrepare:
+        """The task as it is, unless its grammar has hung so often that all its files would take for ever."""
+        if self._timeouts[task.language] < _PATIENCE or not _has_grammar(task):
+            return task
+        return task._replace(plain=f"{_PATIENCE} other files of this language took too long")
 
     def _add(self, file: PreparedFile, done: Ingested) -> None:
         self.remove(file.path)
@@ -181,6 +194,20 @@ def settle(build: Build) -> str:
 
 def _damage(error: sqlite3.DatabaseError) -> Exception:
     return DamagedIndexError("INTERNAL", f"the store cannot be read: {error}") if is_damage(error) else error
+
+
+def _has_grammar(task: FileToPrepare) -> bool:
+    if task.plain:
+        return False
+    return task.language in HOSTS or (task.mode == "code" and task.language in LANGUAGES)
+
+
+def _may_be_plain(task: FileToPrepare, done: Ingested) -> bool:
+    return task.path in done.failures and _has_grammar(task)
+
+
+def _plain(task: FileToPrepare, failure: Failure) -> FileToPrepare:
+    return task._replace(plain=f"{failure.reason}, {failure.detail}", known_digest=None)
 
 
 def _in_order(outcomes: Iterable[tuple[str, Any]], paths: list[str]) -> Iterator[tuple[str, Any]]:

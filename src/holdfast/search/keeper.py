@@ -1,6 +1,7 @@
 """An index that is kept by one process: refreshed again and again, with a parser that stays warm."""
 
 import contextlib
+import sqlite3
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -11,8 +12,10 @@ from holdfast.search.home import IndexHome
 from holdfast.search.index_writer import Progress, Stop
 from holdfast.search.pool import ParsePool
 from holdfast.search.repository import Repository, index_home
+from holdfast.search.store.database import is_damage
 from holdfast.search.store.writer import DamagedIndexError
 from holdfast.search.update import update
+from holdfast.search.vectors.making import keep_known_vectors
 
 __all__ = ["IndexKeeper"]
 
@@ -36,6 +39,12 @@ class IndexKeeper:
 
     def refresh(self, *, progress: Progress, stop: Stop, full: bool = False, wait: float = 0.0) -> dict[str, Any]:
         """Build the index, or bring it up to date where there is one; what was done, with figures."""
+        report = self._refreshed(progress, stop, full=full, wait=wait)
+        if report["action"] != "unchanged":
+            keep_known_vectors(self.home, progress, stop)
+        return report
+
+    def _refreshed(self, progress: Progress, stop: Stop, *, full: bool, wait: float) -> dict[str, Any]:
         load_configuration(self.repository)  # a broken one is told before anything is touched
         with self.home.writing(wait=wait, stop=stop):
             build = self.home.current()
@@ -48,7 +57,9 @@ class IndexKeeper:
             self.home.prune()
             try:
                 return update(self.repository, build, progress=progress, stop=stop, pool=self._pool)
-            except DamagedIndexError:
+            except (DamagedIndexError, sqlite3.DatabaseError) as error:
+                if isinstance(error, sqlite3.DatabaseError) and not is_damage(error):
+                    raise
                 progress("note", 0, None, "the index is damaged and is built anew")
                 return full_build(self.repository, self.home, progress=progress, stop=stop)
 

@@ -9,44 +9,47 @@ import contextlib
 import sqlite3
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from holdfast.errors import ToolError
+from holdfast.search.capabilities import reading_abilities
 from holdfast.search.configuration import load_configuration
 from holdfast.search.engine.tantivy_engine import TantivyEngine
 from holdfast.search.home import Build, IndexBusyError, IndexHome
-from holdfast.search.opened import Opened
+from holdfast.search.opened import Opened, Standing, standing_of
 from holdfast.search.repository import Repository, head, index_home
 from holdfast.search.request import SearchRequest
+from holdfast.search.request_fields import BACKENDS, PORTABLE_BACKENDS
 from holdfast.search.store.database import is_damage
 from holdfast.search.store.reader import StoreReader
+from holdfast.search.vectors.offered import OfferedVectors
 
 if TYPE_CHECKING:  # the building side is not loaded on the path of a query
+    from holdfast.search.backends import PortableBackends, StandIn
     from holdfast.search.index_writer import Progress, Stop
-    from holdfast.search.portable_reading import OpenedPortable
 
 __all__ = [
     "SearchIndex",
+    "build_for",
     "build_index",
     "collect_garbage",
     "compact_index",
     "ensure_index",
     "index_path",
     "open_index",
+    "open_to_search",
     "watch_index",
 ]
 
 _PATIENCE = 3.0  # seconds that a search waits for another process to finish its update
 _BUILD_COMMAND = "holdfast index build"
 _ATTEMPTS = 5
-_SERVED = ("auto", "tantivy", "sqlite-fts")
-_OLDER = {
-    "code": "stale",
-    "message": "the sqlite-fts file is older than the index; call build_sqlite_index to bring it up to date",
-}
+_DEFAULT, _MEMORY, _PORTABLE = BACKENDS[:2], BACKENDS[2], PORTABLE_BACKENDS
 
 
 def _no_progress(stage: str, done: int, total: int | None, detail: str) -> None:
@@ -65,7 +68,8 @@ class SearchIndex:
         self._home = home
         self._lock = threading.RLock()
         self._resources = contextlib.ExitStack()
-        self._portable: OpenedPortable | None = None
+        self._portable: PortableBackends | None = None
+        self._in_memory: Opened | None = None
         self._pointer, self._terms_stamp, self._store_version = (0, 0), (0, 0), 0
         self._enter(build)
 
@@ -80,23 +84,32 @@ class SearchIndex:
     def close(self) -> None:
         """Let go of the index."""
         with self._lock:
-            self._close_portable()
+            if self._portable is not None:
+                self._portable.close()
+            self._in_memory = None
             self._resources.close()
 
     def search(self, request: SearchRequest, *, stop: "Stop | None" = None) -> dict[str, Any]:
         """The answer to a request, as one JSON-like payload; `stop` ends it with CANCELLED."""
         started = time.perf_counter()
-        if request.backend not in _SERVED:
-            raise ToolError(
-                "NO_INDEX",
-                f"there is no {request.backend} index of this repository, nor can there be one",
-                hint=f"use the backend {', '.join(_SERVED[:-1])} or {_SERVED[-1]}",
-            )
         with self._lock:
             self._follow()
-            if request.backend == "sqlite-fts":
-                return self._search_portable(request, stop)
-            return self._opened.answer(request, started, stop)
+            if request.backend in _DEFAULT:
+                return self._opened.answer(request, started, stop)
+            if request.backend == _MEMORY:
+                return self._memory().answer(request, started, stop)
+            if request.backend in _PORTABLE:
+                return self._beside().search(request.backend, request, self._opened, stop)
+        known = ", ".join((*_DEFAULT, _MEMORY, *_PORTABLE))
+        raise ToolError("INVALID_REQUEST", f"there is no backend {request.backend}", hint=f"use one of: {known}")
+
+    def stand(self, request: SearchRequest, *, stop: "Stop | None" = None) -> Standing:
+        """What this index has to say in a search over several; nobody else may use it until that is shown."""
+        with self._lock:
+            self._follow()
+            if request.backend in _DEFAULT:
+                return self._opened.stand(request, stop)
+        return standing_of(self.search(request, stop=stop))
 
     def status(self) -> dict[str, Any]:
         """What is in the index, how fresh it is, and what was left out and why."""
@@ -117,30 +130,29 @@ class SearchIndex:
             facts = self._opened.facts
             if load_configuration(self.repository).indexing.digest() != facts.values.get("configuration"):
                 return True
+            if facts.values.get("abilities") != reading_abilities():
+                return True
             moved = head(self.repository) != (facts.commit, facts.branch)
             return moved or self._opened.changed_files() != 0
 
-    def _search_portable(self, request: SearchRequest, stop: "Stop | None") -> dict[str, Any]:
-        """The answer of the portable file, which may be of an older generation than the index."""
-        from holdfast.search.portable_reading import open_portable, stamp_of
+    def _beside(self) -> "PortableBackends":
+        """The SQLite file, which may be of an older generation than the index."""
+        from holdfast.search.backends import PortableBackends
 
-        path = self._home.portable
-        if self._portable is None or self._portable.stamp != stamp_of(path):
-            self._close_portable()
-            self._portable = open_portable(path, self.repository, blame=self._build.blame)
-        answer = self._portable.search(request, stop)
-        if not self._is_of_this_generation(self._portable.opened):
-            answer["warnings"] = [*answer["warnings"], _OLDER]
-        return answer
+        if self._portable is None:
+            self._portable = PortableBackends(self._home, self.repository)
+        return self._portable
 
-    def _is_of_this_generation(self, other: Opened) -> bool:
-        ours, theirs = self._opened.facts, other.facts
-        return (ours.build, ours.generation) == (theirs.build, theirs.generation)
+    def _memory(self) -> Opened:
+        """The same index with postings in this process, made from it when they are first asked for."""
+        from holdfast.search.engine.portable_schema import FIELDS
+        from holdfast.search.in_memory import memory_engine
 
-    def _close_portable(self) -> None:
-        if self._portable is not None:
-            self._portable.close()
-            self._portable = None
+        if self._in_memory is None:
+            state = (self._build.directory, self._terms_stamp, self._engine.generation)
+            engine = memory_engine(self._opened.store, state, lambda: self._engine.figures(FIELDS))
+            self._in_memory = replace(self._opened, engine=engine, _answers=OrderedDict(), _scores=OrderedDict())
+        return self._in_memory
 
     def _follow(self) -> None:
         """Switch to the newest build and generation, if there is another one than ours."""
@@ -151,9 +163,13 @@ class SearchIndex:
         opened = self._opened
         stamp, version = _stamp(self._build), opened.store.version()
         if (stamp, version) != (self._terms_stamp, self._store_version):
+            if stamp != self._terms_stamp:
+                self._in_memory = None
             self._terms_stamp, self._store_version = stamp, version
             opened.store.at(self._engine.reload())
             opened.renew()
+            if self._in_memory is not None:
+                self._in_memory.renew()
 
     def _enter(self, build: Build) -> None:
         held = contextlib.ExitStack()
@@ -164,13 +180,15 @@ class SearchIndex:
             engine = TantivyEngine(build.terms)
             store = StoreReader(build.store, engine.generation)
             held.callback(store.close)
+            store.lint = build.lint
             facts = store.facts()  # a damaged store is noticed here, not in the middle of an answer
         except BaseException:
             held.close()
             raise
         self._resources.close()
         self._resources, self._build, self._engine = held, build, engine
-        self._opened = Opened(engine, store, facts, self.repository, build.blame)
+        vectors = OfferedVectors(self._home, build)
+        self._opened, self._in_memory = Opened(engine, store, facts, self.repository, build.blame, vectors), None
         self._pointer, self._terms_stamp, self._store_version = pointer, stamp, store.version()
 
 
@@ -201,10 +219,27 @@ def open_index(repository: Repository, cache_dir: Path) -> SearchIndex:
             if isinstance(error, sqlite3.DatabaseError) and not is_damage(error):
                 raise
             why = "its index is damaged"
+        except BaseException as error:
+            if type(error).__name__ != "PanicException":  # of the term index: no Exception, and no importable one
+                raise
+            why = "its index is damaged"
     if home.outdated() is not None:
         why = f"its index has the old format {home.outdated()}"
     hint = f"call build_index, or run `{_BUILD_COMMAND}` there"
     raise ToolError("NO_INDEX", f"{repository.root.name or '/'}: {why}", hint=hint)
+
+
+def open_to_search(repository: Repository, cache_dir: Path) -> "SearchIndex | StandIn":
+    """The index of a repository; where it cannot be opened, its SQLite file, if that can be."""
+    try:
+        return open_index(repository, cache_dir)
+    except ToolError as refusal:
+        home = IndexHome(index_home(repository, cache_dir))
+        if refusal.code != "NO_INDEX" or not home.portable.exists():
+            raise
+        from holdfast.search.backends import StandIn
+
+        return StandIn(repository, home, refusal)
 
 
 def build_index(
@@ -223,6 +258,21 @@ def build_index(
         return keeper.refresh(progress=progress or _no_progress, stop=stop or _never, full=full, wait=wait)
 
 
+def build_for(
+    backend: str, repository: Repository, cache_dir: Path, *, full: bool, progress: "Progress", stop: "Stop"
+) -> dict[str, Any]:
+    """Build the index as `build_index` does, and what a backend needs beside it; that is told as `sqlite`."""
+    report = build_index(repository, cache_dir, full=full, progress=progress, stop=stop)
+    if backend not in _PORTABLE:
+        return report
+    from holdfast.search.portable import build_portable
+
+    made = build_portable(
+        repository, cache_dir, incremental=not full, backend=backend, progress=progress, stop=stop
+    )
+    return report | {"sqlite": made}
+
+
 def ensure_index(
     repository: Repository,
     cache_dir: Path,
@@ -230,8 +280,9 @@ def ensure_index(
     progress: "Progress | None" = None,
     stop: "Stop | None" = None,
     update: bool = True,
+    backend: str = "auto",
 ) -> SearchIndex:
-    """An open index that is there and, with `update`, up to date.
+    """An open index that is there and, with `update`, up to date, as is the SQLite file if that is the backend.
 
     When another process is writing it, its present state is searched; a first build is waited for.
     """
@@ -243,13 +294,26 @@ def ensure_index(
         build_index(repository, cache_dir, progress=progress, stop=stop, wait=3600.0)
         return open_index(repository, cache_dir)
     try:
-        if update and index.is_stale():
-            with contextlib.suppress(IndexBusyError):
+        with contextlib.suppress(IndexBusyError):
+            if update and _is_stale(index):
                 build_index(repository, cache_dir, progress=progress, stop=stop, wait=_PATIENCE)
+            if update and backend in _PORTABLE and IndexHome(index_home(repository, cache_dir)).portable.exists():
+                told, asked = progress or _no_progress, stop or _never
+                build_for(backend, repository, cache_dir, full=False, progress=told, stop=asked)
     except BaseException:
         index.close()
         raise
     return index
+
+
+def _is_stale(index: SearchIndex) -> bool:
+    """Whether the index has to be brought up to date; what cannot be read of it is mended on the way."""
+    try:
+        return index.is_stale()
+    except sqlite3.DatabaseError as error:
+        if not is_damage(error):
+            raise
+        return True
 
 
 def compact_index(repository: Repository, cache_dir: Path) -> dict[str, Any]:

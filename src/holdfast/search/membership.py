@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
 
+from holdfast.git.asking import Git, GitError
 from holdfast.search.configuration import load_configuration
 from holdfast.search.discover.ignore import IgnoreFile
 from holdfast.search.discover.rules import is_ignored, read_ignore_file, reason_of_name
-from holdfast.search.git import Git, GitError
 from holdfast.search.repository import Repository
 
 __all__ = ["why_left_out"]

@@ -5,6 +5,7 @@ names of the facts below are the one vocabulary that they share.
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 __all__ = ["COUNTS", "FACTS", "FLAGS", "MODES", "CallSite", "Chunk", "Extraction", "Write"]
 
@@ -89,6 +90,8 @@ class Chunk:
     record: dict[str, object] | None = None  # of a record: its fields, for `meta` filters
     call_sites: list[CallSite] = field(default_factory=list)  # for the risk rules only; not stored
     written: list[Write] = field(default_factory=list)  # for the risk rules only; not stored
+    risk: dict[str, Any] = field(default_factory=dict)  # what the risk rules say of it, as it is stored
+    language: str = ""  # where it is another than that of the file: of code inside of a document
 
 
 @dataclass(slots=True)

@@ -42,12 +42,23 @@ class Planner:
         self._store = store
         self._mode = mode
         self._now = now
+        self._matching: dict[tuple[str, str], Condition] = {}  # what regular expressions were found to match
         self.warnings: list[str] = []
 
     def plan(self, query: tree.Node, request: SearchRequest) -> Condition:
         """The condition that a chunk has to meet."""
         filters = tuple(conditions(request, self._engine, self._store, self._now))
         return All((self._node(query), *filters)) if filters else self._node(query)
+
+    def plan_without_words(self, query: tree.Node, request: SearchRequest) -> Condition:
+        """The condition that a chunk has to meet that is found by its meaning, whatever words it has.
+
+        Words of a sentence ask for something; what is written in the language of queries is still required, and so
+        is a name. `All()` where nothing is.
+        """
+        filters = tuple(conditions(request, self._engine, self._store, self._now))
+        required = tuple(part for part in (self._required(query), *filters) if part != All())
+        return required[0] if len(required) == 1 else All(required)
 
     def _node(self, node: tree.Node) -> Condition:
         match node:
@@ -69,6 +80,21 @@ class Planner:
                 return NoneOf(self._node(part))
             case tree.Everything():
                 return All()
+
+    def _required(self, node: tree.Node) -> Condition:
+        match node:
+            case tree.Soft():
+                return All()
+            case tree.Word(text):
+                return self._word(text) if looked_up(text)[1] else All()
+            case tree.And(parts):
+                # One word beside filters is a sentence of one word; several were joined by AND.
+                is_sentence = sum(not isinstance(p, tree.Filter | tree.Not | tree.Everything) for p in parts) == 1
+                free = (tree.Soft, tree.Word) if is_sentence else tree.Soft
+                found = (self._required(p) if isinstance(p, free) else self._node(p) for p in parts)
+                return All(tuple(part for part in found if part != All()))
+            case _:
+                return self._node(node)
 
     def _and(self, parts: Iterable[tree.Node]) -> Condition:
         """Words that only rank stand beside what decides."""
@@ -101,10 +127,11 @@ class Planner:
         return Phrase(parts) if parts else self._regex(re.escape(text), "i")
 
     def _regex(self, pattern: str, flags: str) -> Condition:
-        matches = RegexMatches(self._engine, self._store)
-        numbers = matches.chunks(pattern, flags, self._mode)
-        self.warnings += matches.warnings
-        return Chunks(numbers)
+        if (pattern, flags) not in self._matching:
+            matches = RegexMatches(self._engine, self._store)
+            self._matching[pattern, flags] = Chunks(matches.chunks(pattern, flags, self._mode))
+            self.warnings += matches.warnings
+        return self._matching[pattern, flags]
 
     def _filter(self, field: str, value: str) -> Condition:
         alone = with_shortcuts(SearchRequest(query="*"), [(field, value)])

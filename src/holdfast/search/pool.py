@@ -39,6 +39,7 @@ _AHEAD_BYTES = 1024 * 1024  # and no further one once so much is under way
 _PIPE_BYTES = 1024 * 1024
 _LARGEST_ANSWER = _GIB  # more can only be a broken frame
 _START_BOUND = 60.0  # seconds in which a worker must have loaded the parsers
+_SILENCE = 120.0  # seconds without an answer; what computes too long is ended by `parsing_time` well before
 _STARTS = 3  # workers in a row that may die before they are ready
 _KILL_BOUND = 5.0
 _LONGEST_WAIT = 0.1  # seconds until `stop` is asked again
@@ -96,6 +97,7 @@ class _Worker:
         self.deadline = time.monotonic() + _START_BOUND
         self.jobs: deque[_Job] = deque()
         self.open = True
+        self.is_out_of_time = False  # it was ended because it had used up the computing time that it was given
         self._outgoing: deque[memoryview] = deque()
         self._incoming = bytearray()
 
@@ -163,6 +165,8 @@ class _Worker:
             return "it cannot be killed"
         if code >= 0:
             return f"exit status {code}"
+        if -code == signal.SIGPROF:
+            self.is_out_of_time = True
         hint = ", perhaps because memory ran out" if -code == signal.SIGKILL else ""
         return f"killed by {_SIGNALS.get(-code, -code)}{hint}"
 
@@ -184,7 +188,7 @@ class ParsePool:
     """
 
     def __init__(
-        self, workers: int, task: str, *, timeout: float = 20.0, memory_limit: int | None = 2 * _GIB
+        self, workers: int, task: str, *, timeout: float = _SILENCE, memory_limit: int | None = 2 * _GIB
     ) -> None:
         if workers < 1 or timeout <= 0:
             raise UsageError("a pool needs at least one worker and a timeout above 0")
@@ -359,13 +363,17 @@ class ParsePool:
         how = self._remove(worker)
         jobs, worker.jobs = worker.jobs, deque()
         if worker.ready and jobs:
-            detail = how if reason == "parser-crashed" else f"no result within {self._timeout:g} s"
-            self._done.append((jobs.popleft().key, Failure(reason, detail)))
+            self._done.append((jobs.popleft().key, self._failure(worker, reason, how)))
         elif not worker.ready:
             self._failed_starts += 1
             if self._failed_starts >= _STARTS:
                 raise ProcessError(f"the processes for {self._task} do not start: {how}")
         self._again.extend(jobs)
+
+    def _failure(self, worker: _Worker, reason: str, how: str) -> Failure:
+        if worker.is_out_of_time:
+            return Failure("parser-timeout", "no result within its computing time")
+        return Failure(reason, how if reason == "parser-crashed" else f"no result within {self._timeout:g} s")
 
     def _remove(self, worker: _Worker) -> str:
         self._workers.remove(worker)

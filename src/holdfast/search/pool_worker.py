@@ -21,6 +21,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, Any
 
+from holdfast.errors import HoldfastError
+
 __all__ = ["BROKEN", "ERROR", "HEADER", "MEMORY", "READY", "RESULT", "described", "main"]
 
 HEADER = struct.Struct("<Q")
@@ -45,7 +47,9 @@ def main() -> None:
 def described(trouble: BaseException) -> str:
     """An exception in one line, even one that cannot be printed."""
     try:
-        text = f"{type(trouble).__name__}: {trouble}".removesuffix(": ")
+        # What was refused on purpose says all by itself; of others the name is half of the news.
+        is_told = isinstance(trouble, HoldfastError)
+        text = str(trouble) if is_told else f"{type(trouble).__name__}: {trouble}".removesuffix(": ")
     except Exception:  # noqa: BLE001 - the parser's own exceptions may raise anything here
         text = type(trouble).__name__
     return " ".join(text.split())[:_LONGEST_DETAIL]

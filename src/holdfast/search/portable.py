@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from holdfast.errors import ToolError
-from holdfast.search.engine.fts_file import DAMAGE, seal
-from holdfast.search.engine.fts_schema import FIELDS
+from holdfast.search.engine.portable_file import DAMAGE, seal
+from holdfast.search.engine.portable_schema import FIELDS, has_fts5
 from holdfast.search.engine.tantivy_figures import TermsError, read_figures, segments_digest
 from holdfast.search.home import Build, IndexHome
 from holdfast.search.index_writer import settle
@@ -34,6 +34,7 @@ __all__ = ["build_portable", "compact_portable"]
 
 _MODES = {"all": MODES, "code": ("code",), "prose": ("prose", "extracted-prose")}
 _STAGE = "sqlite"
+_WITHOUT_FTS = {"code": "fts", "message": "this SQLite has no FTS5: the file is for the backend sqlite alone"}
 _STEPS = 100_000  # of SQLite between two questions whether to stop
 
 
@@ -55,12 +56,20 @@ def build_portable(
     incremental: bool = False,
     compact: bool = False,
     out: Path | None = None,
+    backend: str = "sqlite",
     progress: "Progress",
     stop: "Stop",
 ) -> dict[str, Any]:
-    """Write the portable file of the present index, and a copy of it to `out`; what was done, with figures."""
+    """Write the portable file of the present index, and a copy of it to `out`; what was done, with figures.
+
+    It is for both backends, unless SQLite has no FTS5 here: then only for `sqlite`. Whoever needs the other one
+    names it as the `backend`; CAPABILITY_MISSING where it cannot be had.
+    """
     started = time.monotonic()
     modes = _modes_of(mode)
+    if backend == "sqlite-fts" and not has_fts5():
+        message, hint = "the SQLite of this Python has no FTS5", "use the backend sqlite, which needs none"
+        raise ToolError("CAPABILITY_MISSING", message, hint=hint)
     home = IndexHome(index_home(repository, cache_dir))
     target = None if out is None else checked_target(Path(repository.root, out))
     with _writing(repository, home, stop) as build:
@@ -87,7 +96,7 @@ def build_portable(
         "compacted": done.compacted,
         "unchanged": done.unchanged,
         "elapsedMs": round((time.monotonic() - started) * 1000),
-        "warnings": done.warnings,
+        "warnings": done.warnings + ([] if has_fts5() else [_WITHOUT_FTS]),
     }
 
 
@@ -204,6 +213,8 @@ def _brought_up(
     home: IndexHome, build: Build, modes: tuple[str, ...], progress: "Progress", stop: "Stop", *, compact: bool
 ) -> _Done:
     """The file that is there, with what changed since; not `incremental` where only a new one will do."""
+    if not home.portable.exists():
+        return _Done()
     try:
         with contextlib.closing(open_portable(home.portable)) as held:
             reason = _other_than(held, build, modes)
@@ -223,7 +234,7 @@ def _brought_up(
     except DAMAGE as error:
         if isinstance(error, sqlite3.OperationalError) and not is_damage(error):
             raise
-        reason = "the sqlite-fts file is damaged"
+        reason = "the SQLite file of the index is damaged"
     return _Done(warnings=[{"code": "full", "message": f"the file was written anew: {reason}"}])
 
 
@@ -232,6 +243,8 @@ def _other_than(held: OpenedPortable, build: Build, modes: tuple[str, ...]) -> s
     facts = held.opened.facts
     if set(held.modes) != set(modes):
         return f"the one that is there is of {', '.join(held.modes)}"
+    if held.has_fts != has_fts5():
+        return f"the one that is there is {'with' if held.has_fts else 'without'} FTS5"
     with contextlib.closing(_reading(build.store)) as store:
         current = dict(store.execute("SELECT key, value FROM facts_of_index WHERE key IN ('build', 'generation')"))
     if facts.build != current.get("build") or facts.generation > current.get("generation", 0):
@@ -266,16 +279,17 @@ def _fill(
     compact: bool,
 ) -> None:
     progress(_STAGE, 0, None, "reading the figures of the index")
+    segments = segments_digest(build.terms)  # nobody writes the index meanwhile
     figures = read_figures(build.terms, FIELDS)
 
     def tick(done: int, total: int, path: str) -> None:
         check_stop(stop)
         progress(_STAGE, done, total, path)
 
-    writer = PortableWriter(draft, build.store, modes, fresh=fresh)
+    writer = PortableWriter(draft, build.store, modes, fresh=fresh, fts=has_fts5())
     try:
         with _stoppable(writer.db, stop):
-            writer.bring_up(figures, tick)
+            writer.bring_up(figures, segments, tick)
             progress(_STAGE, 0, None, "finishing")
             writer.finish(compact=compact)
     finally:
@@ -288,7 +302,8 @@ def _compacted(draft: Path, stop: "Stop") -> None:
         db.execute("PRAGMA journal_mode = OFF")
         db.execute("PRAGMA synchronous = OFF")
         with _stoppable(db, stop):
-            optimize(db)
+            if has_fts5() and db.execute("SELECT value FROM portable WHERE key = 'fts'").fetchone() == (1,):
+                optimize(db)
             db.execute("VACUUM")
     seal(draft)
 
@@ -310,5 +325,5 @@ def _check_holds(home: IndexHome, mode: str, modes: tuple[str, ...]) -> None:
     """The file is whole, and of the modes that were named; `all` means whatever it has."""
     with contextlib.closing(open_portable(home.portable)) as held:
         if mode != "all" and set(held.modes) != set(modes):
-            message = f"there is no sqlite-fts file of {mode} alone: it has {', '.join(held.modes)}"
+            message = f"there is no SQLite file of {mode} alone: it has {', '.join(held.modes)}"
             raise ToolError("NO_INDEX", message, hint="use the mode all")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.errors import ToolError
-from holdfast.search.engine.fts_file import is_portable
+from holdfast.search.engine.portable_file import is_portable
 
 if TYPE_CHECKING:
     from holdfast.search.index_writer import Stop
@@ -69,7 +69,7 @@ def copy_blocks(source: Path, target: Path, stop: "Stop") -> None:
 def check_stop(stop: "Stop") -> None:
     """End the work where the caller has asked for it."""
     if stop():
-        raise ToolError("CANCELLED", "it was stopped; the sqlite-fts file is as it was")
+        raise ToolError("CANCELLED", "it was stopped; the SQLite file of the index is as it was")
 
 
 def placed(draft: Path, place: Path) -> None:
@@ -89,12 +89,6 @@ def trouble_told(path: Path) -> Iterator[None]:
         raise _refusal(reason, path) from error
     except sqlite3.OperationalError as error:
         name = str(getattr(error, "sqlite_errorname", "")).removeprefix("SQLITE_").split("_")[0]
-        if "no such module" in str(error):
-            raise ToolError(
-                "CAPABILITY_MISSING",
-                "the SQLite of this Python has no FTS5",
-                hint="use a Python with a complete SQLite",
-            ) from error
         if name not in {"FULL", "IOERR", "READONLY", "CANTOPEN", "BUSY", "LOCKED"}:
             raise
         raise _refusal(_NO_SPACE if name == "FULL" else str(error), path) from error

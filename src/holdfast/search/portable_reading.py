@@ -1,6 +1,7 @@
 """A portable file, open to be searched: in its place beside the index, or a copy of it anywhere else.
 
-The file is never written to while it has its name: a newer one takes its place, and an open one stays as it is.
+It answers to two names: as `sqlite` from plain tables, with any SQLite, and as `sqlite-fts` from FTS5. The file is
+never written to while it has its name: a newer one takes its place, and an open one stays as it is.
 """
 
 import contextlib
@@ -12,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.errors import ToolError
-from holdfast.search.engine.fts_engine import FtsEngine
-from holdfast.search.engine.fts_file import HINT, damage_told
+from holdfast.search.engine.portable_file import damage_told, how_to_build
+from holdfast.search.engine.portable_postings import PortablePostings
+from holdfast.search.engine.scored import ScoredEngine
 from holdfast.search.home import FORMAT
 from holdfast.search.opened import Opened
 from holdfast.search.repository import Repository
@@ -42,6 +44,7 @@ class OpenedPortable:
 
     stamp: Stamp
     modes: tuple[str, ...]
+    has_fts: bool
     opened: Opened
     resources: contextlib.ExitStack
 
@@ -52,10 +55,10 @@ class OpenedPortable:
         if missing:
             raise ToolError(
                 "NO_INDEX",
-                f"the sqlite-fts file has no {' and no '.join(missing)}, only {' and '.join(self.modes)}",
-                hint="call build_sqlite_index with the mode all, or search another mode",
+                f"the SQLite file of the index has no {' and no '.join(missing)}, only {' and '.join(self.modes)}",
+                hint=f"{how_to_build(self.opened.engine.name)} with the mode all; or search another mode",
             )
-        with damage_told():
+        with damage_told(self.opened.engine.name):
             return self.opened.answer(request, started, stop)
 
     def close(self) -> None:
@@ -64,22 +67,29 @@ class OpenedPortable:
 
 
 def open_portable(
-    path: Path, repository: Repository | None = None, *, blame: Path | None = None
+    path: Path, repository: Repository | None = None, *, backend: str | None = None, blame: Path | None = None
 ) -> OpenedPortable:
-    """A portable file, wherever it is; ToolError NO_INDEX where it cannot be searched."""
+    """A portable file, wherever it is; ToolError NO_INDEX where it cannot be searched.
+
+    Without the name of a backend it is `sqlite`, which every SQLite can read.
+    """
     for _ in range(_ATTEMPTS):  # it may be replaced between two looks at it
         stamp = stamp_of(path)
-        with damage_told(), contextlib.ExitStack() as held:
-            engine = FtsEngine(path)
-            held.callback(engine.close)
-            store = StoreReader(path, engine.generation)
+        name = backend or "sqlite"
+        with damage_told(name), contextlib.ExitStack() as held:
+            postings = PortablePostings(path, name)
+            held.callback(postings.close)
+            store = StoreReader(path, postings.generation)
             held.callback(store.close)
             facts = store.facts()
             if stamp_of(path) != stamp:
                 continue
             if facts.values.get("format") != FORMAT:
-                message = f"the sqlite-fts file is of an index of the other format {facts.values.get('format')}"
-                raise ToolError("NO_INDEX", message, hint=HINT)
-            opened = Opened(engine, store, facts, repository, blame)
-            return OpenedPortable(stamp, engine.modes, opened, held.pop_all())
-    raise ToolError("NO_INDEX", "the sqlite-fts file is replaced again and again", hint="search again")
+                message = f"the SQLite file is of an index of the other format {facts.values.get('format')}"
+                raise ToolError("NO_INDEX", message, hint=how_to_build(name))
+            if name == "sqlite-fts" and not postings.has_fts:
+                message = "the SQLite file of the index was made without FTS5"
+                raise ToolError("NO_INDEX", message, hint=f"{how_to_build(name)}; or use the backend sqlite")
+            opened = Opened(ScoredEngine(name, postings), store, facts, repository, blame)
+            return OpenedPortable(stamp, postings.modes, postings.has_fts, opened, held.pop_all())
+    raise ToolError("NO_INDEX", "the SQLite file of the index is replaced again and again", hint="search again")

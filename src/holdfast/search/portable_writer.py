@@ -12,19 +12,21 @@ from urllib.parse import quote
 
 import orjson
 
-from holdfast.search.engine.fts_schema import (
+from holdfast.search.chunk_terms import chunk_terms, grams_of_text
+from holdfast.search.engine.portable_schema import (
     APPLICATION,
+    FACT,
     FIELDS,
+    GRAM,
+    create_fts,
     create_tables,
     encoded,
-    streams,
 )
+from holdfast.search.engine.table_writer import PostingWriter
 from holdfast.search.engine.tantivy_figures import Figures
 from holdfast.search.engine.tantivy_schema import COUNT_FIELDS
-from holdfast.search.fact_terms import fact_pairs
 from holdfast.search.packing import unpack_text
 from holdfast.search.prepared import PreparedChunk
-from holdfast.search.regex_grams import grams_of
 from holdfast.search.store.database import ALIVE, create
 from holdfast.search.tokens import body_streams
 
@@ -47,11 +49,14 @@ class SourceFile(NamedTuple):
 
 
 class PortableWriter:
-    """Writes one draft; `source` is the store of the index, which nobody writes meanwhile."""
+    """Writes one draft; `source` is the store of the index, which nobody writes meanwhile.
 
-    def __init__(self, draft: Path, source: Path, modes: Iterable[str], *, fresh: bool) -> None:
+    With `fts` the words go into FTS5 as well. A draft that is not fresh has them there, or has them not, already.
+    """
+
+    def __init__(self, draft: Path, source: Path, modes: Iterable[str], *, fresh: bool, fts: bool) -> None:
         self._modes = tuple(modes)
-        self._fresh = fresh
+        self._fts = fts
         self._facts: dict[tuple[str, str], int] = {}
         if fresh:
             create(draft).close()
@@ -61,24 +66,30 @@ class PortableWriter:
             self.db.execute("PRAGMA synchronous = OFF")
             if fresh:
                 create_tables(self.db)
+            if fresh and fts:
+                create_fts(self.db)
             self.db.execute("ATTACH ? AS source", (f"file:{quote(str(source))}?mode=ro",))
             self.db.execute("BEGIN")
         except BaseException:
             self.db.close()
             raise
+        self._postings = PostingWriter(self.db)
 
     def close(self) -> None:
         """Let go of the draft."""
         self.db.close()
 
-    def bring_up(self, figures: Figures, tick: Callable[[int, int, str], None]) -> None:
-        """Make the draft a copy of the index at one generation; `tick` is told of every file."""
+    def bring_up(self, figures: Figures, segments: str, tick: Callable[[int, int, str], None]) -> None:
+        """Make the draft a copy of the index at one generation; `tick` is told of every file.
+
+        `segments` tells which parts the index is made of: others mean other figures.
+        """
         held = set(held_files(self.db, "main", self._modes))
         wanted = set(source_files(self.db, "source", figures.generation, self._modes))
         gone, come = sorted(held - wanted), sorted(wanted - held)
         total = len(gone) + len(come)
-        for table in _FTS_TABLES:
-            self.db.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('hashsize', {_BUFFER})")  # noqa: S608
+        if self._fts:
+            self.db.execute(f"INSERT INTO words (words, rank) VALUES ('hashsize', {_BUFFER})")  # noqa: S608
         self._facts = {(name, value): number for name, value, number in self.db.execute(_ALL_FACTS)}
         for done, file in enumerate(gone, 1):
             tick(done, total, file.path)
@@ -88,11 +99,12 @@ class PortableWriter:
         for done, file in enumerate(come, 1 + len(gone)):
             tick(done, total, file.path)
             self._add(file)
-        self._note(figures)
+        self._postings.flush()
+        self._note(figures, segments)
 
     def finish(self, *, compact: bool) -> None:
         """Complete the draft, without gaps if that is wanted: it still has to be sealed."""
-        if compact:
+        if compact and self._fts:
             optimize(self.db)
         self.db.execute("COMMIT")
         self.db.execute("DETACH source")
@@ -125,38 +137,44 @@ class PortableWriter:
             self.db.execute(f"DELETE FROM {table} WHERE file = ?", (file.id,))  # noqa: S608
 
     def _write_chunks(self, file: SourceFile, *, removing: bool) -> None:
-        """Put the words and facts of a file's chunks into FTS5, or take them out: that needs the same texts."""
+        """Put the words and facts of a file's chunks into the tables, or take them out, by the same texts."""
         path_words = body_streams(file.path)[0]
         language = self.db.execute(_LANGUAGE, (file.id,)).fetchone()[0]
-        rows = self.db.execute("SELECT id, mode, kind, words, details FROM chunks WHERE file = ?", (file.id,))
-        words, facts, figures = [], [], []
-        for number, mode, kind, packed, packed_details in rows.fetchall():
+        columns = "id, mode, kind, name, words, details"
+        rows = self.db.execute(f"SELECT {columns} FROM chunks WHERE file = ? ORDER BY id", (file.id,))  # noqa: S608
+        words, figures = [], []
+        for number, *row, packed_details in rows.fetchall():
             details = PreparedChunk.unpack_details(packed_details)
-            texts, lengths = streams(packed, path_words)
-            words.append((number, *texts))
-            pairs = fact_pairs(mode, kind, language, file.path, details)
-            known = {self._facts[pair] for pair in pairs if pair in self._facts}
-            facts.append((number, " ".join(map(str, sorted(known)))))
-            figures.append((number, *lengths, *(details["counts"].get(name) for name in COUNT_FIELDS)))
-        self._fts("words", FIELDS, words, removing=removing)
-        self._fts("chunk_facts", ("facts",), facts, removing=removing)
+            terms = chunk_terms(tuple(row), details, language, file.path, path_words)
+            words.append((number, *terms.texts))
+            figures.append((number, *terms.lengths, *terms.counts))
+            facts = [str(self._facts[pair]) for pair in terms.facts if pair in self._facts]
+            self._write_postings(number, terms.texts, facts, removing=removing)
+        if self._fts:
+            self._write_fts(words, removing=removing)
         if not removing:
             marks = ",".join("?" * (1 + len(FIELDS) + len(COUNT_FIELDS)))
             self.db.executemany(f"INSERT INTO chunk_figures VALUES ({marks})", figures)  # noqa: S608
 
+    def _write_postings(self, number: int, texts: Iterable[str], facts: list[str], *, removing: bool) -> None:
+        for field, text in zip(FIELDS, texts, strict=True):
+            if removing:
+                self._postings.remove(field, number, text.split())
+            else:
+                self._postings.add_words(field, number, text.split())
+        change = self._postings.remove if removing else self._postings.add_terms
+        change(FACT, number, facts)
+
     def _write_grams(self, file: SourceFile, *, removing: bool) -> None:
         row = self.db.execute("SELECT text FROM texts WHERE file = ?", (file.id,)).fetchone()
         if row is not None:
-            grams = grams_of(unpack_text(row[0]).decode("utf-8", "replace"))
-            text = " ".join(map(encoded, sorted(grams)))
-            self._fts("file_grams", ("grams",), [(file.id, text)], removing=removing)
+            change = self._postings.remove if removing else self._postings.add_terms
+            change(GRAM, file.id, set(map(encoded, grams_of_text(unpack_text(row[0])))))
 
-    def _fts(self, table: str, columns: tuple[str, ...], rows: list[Any], *, removing: bool) -> None:
-        names, marks = ", ".join(columns), ", ".join("?" * (1 + len(columns)))
-        command = f"{table}, " if removing else ""
-        value = "'delete', " if removing else ""
-        query = f"INSERT INTO {table} ({command}rowid, {names}) VALUES ({value}{marks})"  # noqa: S608
-        self.db.executemany(query, rows)
+    def _write_fts(self, rows: list[Any], *, removing: bool) -> None:
+        names, marks = ", ".join(FIELDS), ", ".join("?" * (1 + len(FIELDS)))
+        command, value = ("words, ", "'delete', ") if removing else ("", "")
+        self.db.executemany(f"INSERT INTO words ({command}rowid, {names}) VALUES ({value}{marks})", rows)  # noqa: S608
 
     def _summary(self, file: SourceFile) -> dict[str, list[str]]:
         row = self.db.execute("SELECT summary FROM files WHERE id = ?", (file.id,)).fetchone()
@@ -189,7 +207,7 @@ class PortableWriter:
         self.db.execute("DELETE FROM facts_of_index")
         self.db.execute(f"INSERT INTO facts_of_index SELECT * FROM source.facts_of_index WHERE {_LEFT_OUT}")  # noqa: S608
 
-    def _note(self, figures: Figures) -> None:
+    def _note(self, figures: Figures, segments: str) -> None:
         self.db.execute("DELETE FROM frequencies")
         rows = [(word, *counts) for word, counts in sorted(figures.frequencies.items())]
         self.db.executemany("INSERT INTO frequencies VALUES (?, ?, ?, ?)", rows)
@@ -197,7 +215,8 @@ class PortableWriter:
             "modes": orjson.dumps(self._modes).decode(),
             "documents": figures.documents,
             "reckoned": figures.reckoned,
-            "segments": figures.segments,
+            "segments": segments,
+            "fts": int(self._fts),
             **{f"average {field}": figures.averages[field] for field in FIELDS},
         }
         self.db.executemany("INSERT OR REPLACE INTO portable VALUES (?, ?)", list(notes.items()))
@@ -205,11 +224,9 @@ class PortableWriter:
 
 def optimize(db: sqlite3.Connection) -> None:
     """Make one segment of the many that updates have left in FTS5."""
-    for table in _FTS_TABLES:
-        db.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")  # noqa: S608
+    db.execute("INSERT INTO words (words) VALUES ('optimize')")
 
 
-_FTS_TABLES = ("words", "chunk_facts", "file_grams")
 _ALL_FACTS = "SELECT name, value, id FROM fact_values"
 _LANGUAGE = "SELECT language FROM files WHERE id = ?"
 

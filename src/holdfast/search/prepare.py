@@ -8,11 +8,13 @@ import os
 import stat
 import time
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import orjson
 
+from holdfast.search.embedded import HOSTS
 from holdfast.search.fact_terms import fact_pairs
 from holdfast.search.model import Chunk, Extraction
 from holdfast.search.packing import pack, pack_text
@@ -34,6 +36,13 @@ class FileToPrepare(NamedTuple):
     language: str
     known_digest: bytes | None = None  # of the version that the index holds
     rules: str | None = None  # the user's own risk rules
+    place: str = ""  # where it lies, if not below the root: it is a record of triage then
+    plain: str = ""  # why its grammar is not asked, if so: the file is indexed as plain text
+
+    @property
+    def location(self) -> Path:
+        """Where the file is read from."""
+        return Path(self.place) if self.place else Path(self.root, self.path)
 
 
 class Unchanged(NamedTuple):
@@ -52,7 +61,7 @@ class Vanished(NamedTuple):
 def prepare(task: FileToPrepare) -> PreparedFile | Unchanged | Vanished:
     """The file, ready to be indexed. Its time is read before its content: a later write will be noticed."""
     try:
-        mtime_ns, data = _read(Path(task.root, task.path))
+        mtime_ns, data = _read(task.location)
     except OSError:
         return Vanished(task.path)
     digest = digest_of(data)
@@ -61,7 +70,8 @@ def prepare(task: FileToPrepare) -> PreparedFile | Unchanged | Vanished:
     clock = _Clock()
     encoding, source, extraction = _extract(task, data)
     clock.lap("extract")
-    _judge(task, source, extraction.chunks)
+    own = [chunk for chunk in extraction.chunks if not chunk.language]  # embedded code was judged as it was read
+    _judge(task.rules, task.language, source, own)
     clock.lap("risk")
     grams = _grams(source)
     clock.lap("grams")
@@ -119,13 +129,23 @@ def _read(location: Path) -> tuple[int, bytes]:
 def _extract(task: FileToPrepare, data: bytes) -> tuple[str, bytes, Extraction]:
     from holdfast.search.decode import decode
 
-    if task.mode == "extracted-prose":  # a document: its own format, no text of its own
+    if task.place:
+        from holdfast.search.filed import extract_record
+
+        return "utf-8", *extract_record(data)
+    if task.mode == "extracted-prose":  # a document: a format of its own, with a text inside
         from holdfast.search.documents import extract_document
 
-        return "binary", b"", extract_document(task.path, data)
+        return "binary", *extract_document(task.path, data)
     decoded = decode(data)
     source = decoded.text_bytes
-    extraction = _chunks_of(task, source)
+    if task.language in HOSTS and not task.plain:
+        from holdfast.search.embedded.hosts import extract_host
+
+        source, extraction = extract_host(task.language, task.path, source, partial(_judge, task.rules))
+    else:
+        extraction = _chunks_of(task, source)
+    extraction.remarks += [f"indexed as plain text: {task.plain}"] if task.plain else []
     extraction.remarks.extend(decoded.remarks)
     return decoded.encoding, source, extraction
 
@@ -141,7 +161,7 @@ def _chunks_of(task: FileToPrepare, source: bytes) -> Extraction:
         return extract_records(task.path, source)
     from holdfast.search.languages import available
 
-    if available(task.language):
+    if not task.plain and available(task.language):
         from holdfast.search.extract.code import extract
 
         return extract(task.language, task.path, source)
@@ -156,14 +176,16 @@ def _grams(source: bytes) -> str:
     return " ".join(grams_of(source.decode("utf-8", "replace")))
 
 
-def _judge(task: FileToPrepare, source: bytes, chunks: list[Chunk]) -> None:
+def _judge(rule_file: str | None, language: str, source: bytes, chunks: list[Chunk]) -> None:
     """Fill in what the risk rules say."""
-    from holdfast.search.risk import analyse, load_rules
+    from holdfast.search.risk.analysis import analyse
+    from holdfast.search.risk.callees import surroundings_of
+    from holdfast.search.risk.loading import load_rules
 
-    rules = load_rules(Path(task.rules) if task.rules else None)
+    rules, around = load_rules(Path(rule_file) if rule_file else None), surroundings_of(language, chunks)
     for chunk in chunks:
-        if chunk.mode == "code" and (chunk.call_sites or chunk.written):
-            analyse(task.language, source, chunk, rules)
+        if chunk.mode == "code":
+            analyse(language, source, chunk, rules, around=around)
 
 
 def _prepared(task: FileToPrepare, source: bytes, chunk: Chunk) -> PreparedChunk:
@@ -176,7 +198,7 @@ def _prepared(task: FileToPrepare, source: bytes, chunk: Chunk) -> PreparedChunk
         body=body,
         identifiers=identifiers,
     )
-    details = _details(chunk, from_document=task.mode == "extracted-prose")
+    details = _details(chunk)
     return PreparedChunk(
         mode=chunk.mode,
         kind=chunk.kind,
@@ -195,12 +217,12 @@ def _prepared(task: FileToPrepare, source: bytes, chunk: Chunk) -> PreparedChunk
 
 def _facts(task: FileToPrepare, chunk: Chunk, details: dict[str, object]) -> Iterable[str]:
     """Everything that a filter can ask of a chunk, as terms. What holds for the file is in the file's document."""
-    for name, value in fact_pairs(chunk.mode, chunk.kind, task.language, task.path, details):
+    for name, value in fact_pairs(chunk.mode, chunk.kind, chunk.name, task.language, task.path, details):
         if name not in _NEVER_FILTERED:
             yield fact(name, value)
 
 
-def _details(chunk: Chunk, *, from_document: bool) -> dict[str, object]:
+def _details(chunk: Chunk) -> dict[str, object]:
     details: dict[str, object] = {
         "signature": chunk.signature,
         "doc": chunk.doc,
@@ -211,6 +233,8 @@ def _details(chunk: Chunk, *, from_document: bool) -> dict[str, object]:
     }
     if chunk.record is not None:
         details["record"] = chunk.record
-    if chunk.text is not None and from_document:  # there is no source to cut it from
-        details["text"] = chunk.text
+    if chunk.language:
+        details["language"] = chunk.language
+    if chunk.risk:
+        details["risk"] = chunk.risk
     return details

@@ -54,9 +54,15 @@ PROMISES: dict[str, Promise] = {
     "search": Promise(
         title="Search code",
         security=_READS,
-        examples=({"query": "where is the retry budget enforced"}, {"query": "shell", "lang": "python", "top": 3}),
+        examples=(
+            {"query": "where is the retry budget enforced"},
+            {"query": "shell", "lang": "python", "top": 3},
+            {"query": "retry budget", "workspacePath": ".pairofcleats-workspace.jsonc"},
+        ),
         errors=("NO_INDEX", "NOT_FOUND", "CAPABILITY_MISSING"),
         read_only=True,
+        version="1.2.0",
+        schema_version=3,
     ),
     "show_file": Promise(
         title="Show a file",
@@ -77,6 +83,7 @@ PROMISES: dict[str, Promise] = {
         security="Reads the configuration files of the repository, looks for optional programs, writes nothing.",
         examples=({},),
         read_only=True,
+        version="1.0.1",
     ),
     "check_status": Promise(
         title="Health check",
@@ -117,6 +124,7 @@ PROMISES: dict[str, Promise] = {
         timeout=10 * MINUTES,
         isolate=True,
         reserved=("codeDir", "proseDir"),
+        version="1.0.1",
     ),
     "compact_sqlite_index": Promise(
         title="Compact the portable index",
@@ -190,11 +198,16 @@ PROMISES: dict[str, Promise] = {
     "triage_ingest": Promise(
         title="Take in findings",
         security="Reads the file that the caller names, writes records below the cache directory.",
-        examples=({"source": "dependabot", "inputPath": "alerts.json"},),
+        examples=(
+            {"source": "dependabot", "inputPath": "alerts.json"},
+            {"source": "sarif", "inputPath": "results.sarif.gz"},
+        ),
         errors=("NOT_FOUND", "FORBIDDEN", "CAPABILITY_MISSING", _BUSY),
         timeout=5 * MINUTES,
         isolate=True,
         reserved=("stubEmbeddings",),
+        version="1.1.0",
+        schema_version=2,
     ),
     "triage_decision": Promise(
         title="Decide about a finding",

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from holdfast.errors import ToolError, UsageError
 
-__all__ = ["Repository", "find_repository", "head", "index_home"]
+__all__ = ["Repository", "absent_repository", "find_repository", "head", "index_home"]
 
 _MARKERS = ("holdfast.toml", ".holdfastignore", ".pairofcleats.json")
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -50,6 +50,11 @@ def find_repository(path: str | Path | None = None) -> Repository:
             return Repository(directory, is_git=True, git_dir=git_dir, repo_id=_repo_id(directory))
     marked = (place for place in candidates if any((place / marker).is_file() for marker in _MARKERS))
     root = next(marked, start)
+    return Repository(root, is_git=False, git_dir=None, repo_id=_repo_id(root))
+
+
+def absent_repository(root: Path) -> Repository:
+    """A repository whose directory is not there, as it would be called if it were."""
     return Repository(root, is_git=False, git_dir=None, repo_id=_repo_id(root))
 
 

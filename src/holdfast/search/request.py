@@ -15,6 +15,7 @@ from holdfast.search.request_fields import BLANK, FIELD_OF, FIELDS, SHORTCUTS, F
 from holdfast.search.request_schema import MAX_VIOLATIONS, Violation, schema_violations, violation
 
 __all__ = [
+    "EVERY_REPOSITORY",
     "FIELDS",
     "SHORTCUTS",
     "SearchRequest",
@@ -24,6 +25,7 @@ __all__ = [
     "with_shortcuts",
 ]
 
+EVERY_REPOSITORY = "*"  # as a repository: all that are served
 _MAX_DEPTH = 16  # of the conditions on records
 _DAY = 24 * 3600.0
 
@@ -46,7 +48,8 @@ class SearchRequest:
     """What is looked for, one attribute per row of FIELDS. None, or an empty tuple, is what was not asked."""
 
     query: str
-    repo_path: str | None = None
+    repo_path: tuple[str, ...] = ()
+    workspace_path: str | None = None
     mode: str | None = None
     path: tuple[str, ...] = ()
     file: tuple[str, ...] = ()
@@ -56,6 +59,9 @@ class SearchRequest:
     case_file: bool | None = None
     case_tokens: bool | None = None
     case: bool | None = None
+    definition: str | None = None
+    references: str | None = None
+    callers: str | None = None
     type: tuple[str, ...] = ()
     signature: str | None = None
     param: str | None = None
@@ -146,6 +152,11 @@ class SearchRequest:
         since = None if self.modified_since is None else now - self.modified_since * _DAY
         return max((time for time in (after, since) if time is not None), default=None)
 
+    @property
+    def is_federated(self) -> bool:
+        """Whether it is asked of several repositories at once."""
+        return self.workspace_path is not None or len(self.repo_path) > 1 or EVERY_REPOSITORY in self.repo_path
+
 
 def modes(request: SearchRequest) -> tuple[str, ...]:
     """The modes that are searched, in the order in which they are shown."""
@@ -218,6 +229,8 @@ def _refusal(found: list[Violation]) -> ToolError:
 def _normal(field: Field, value: Any) -> Any:
     if field.kind == "text":
         return value.strip(BLANK)
+    if field.kind == "places":
+        return tuple(dict.fromkeys(one.strip(BLANK) for one in ([value] if isinstance(value, str) else value)))
     if field.kind == "texts":
         entries = split_list(value) if isinstance(value, str) else value
         return tuple(dict.fromkeys(map(_ENTRIES.get(field.name, str), entries)))

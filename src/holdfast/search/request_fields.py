@@ -11,6 +11,7 @@ from keyword import iskeyword
 from typing import Any
 
 __all__ = [
+    "BACKENDS",
     "BLANK",
     "FIELDS",
     "FIELD_OF",
@@ -18,6 +19,7 @@ __all__ = [
     "MAX_ENTRIES",
     "MAX_TEXT",
     "OUTPUT",
+    "PORTABLE_BACKENDS",
     "SHORTCUTS",
     "WHERE",
     "Field",
@@ -33,12 +35,17 @@ MAX_COUNT = 2**31 - 1
 MAX_DAYS = 1_000_000
 BLANK = " \t\r\n"  # white space that alone is no value; the same in the schema's pattern
 
+# Engines by name: `auto` takes the first that can be opened. Of the last two, one SQLite file is both.
+PORTABLE_BACKENDS = ("sqlite", "sqlite-fts")
+BACKENDS = ("auto", "tantivy", "memory", *PORTABLE_BACKENDS)
+
 WHERE = "Where"
 MEANING = "What the code means"
+SYMBOLS = "Symbols"
 HISTORY = "History"
 RISK = "Risk"
 OUTPUT = "Output"
-GROUPS = (WHERE, MEANING, HISTORY, RISK, OUTPUT)
+GROUPS = (WHERE, SYMBOLS, MEANING, HISTORY, RISK, OUTPUT)
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _REGEX = re.compile(r"/(.+)/([ims]*)", re.DOTALL)
@@ -49,6 +56,7 @@ _METAVARS = {
     "number": "N",
     "conditions": "KEY=VALUE",
     "json": "JSON",
+    "places": "DIR",
 }
 
 
@@ -63,7 +71,8 @@ class Field:
     """One argument of a search.
 
     Kinds: `text`; `texts` (a list, or one string with commas); `integer`; `number`; `flag` (true, false, or not
-    given); `choice`; `conditions` and `json` (about the fields of records). `examples` are values as in JSON.
+    given); `choice`; `conditions` and `json` (about the fields of records); `places` (one path, or a list of them:
+    a comma may be part of a path). `examples` are values as in JSON.
     """
 
     name: str
@@ -145,8 +154,12 @@ FIELDS: tuple[Field, ...] = (
           "retry budget", metavar="QUERY...", is_filter=False),
     *_grouped(
         WHERE,
-        Field("repoPath", "text", ("--repo",), "A directory of the repository; by default the one around the "
-              "working directory.", "~/src/project", metavar="DIR", is_filter=False),
+        Field("repoPath", "places", ("--repo",), "A directory of the repository; by default the one around the "
+              "working directory. Several: all of them are searched, and hits say their repository.",
+              "~/src/project", metavar="DIR", is_filter=False),
+        Field("workspacePath", "text", ("--workspace",), "A workspace file: the repositories that it lists are "
+              "searched together; with repoPath, only those of these names.", ".pairofcleats-workspace.jsonc",
+              metavar="FILE", is_filter=False),
         Field("mode", "choice", ("--mode",), "What to search; by default, and with both: code, prose and "
               "extracted prose (comments and docstrings).", "code",
               choices=("code", "prose", "extracted-prose", "records", "all", "both"), is_filter=False),
@@ -159,6 +172,15 @@ FIELDS: tuple[Field, ...] = (
         _switch("caseFile", "Whether path and file tell capital from small letters."),
         _switch("caseTokens", "Whether the words of the query tell capital from small letters."),
         _switch("case", "Whether both do: caseFile and caseTokens, where those say nothing themselves."),
+    ),
+    *_grouped(
+        SYMBOLS,
+        _text("definition", "Where this name is defined; Shop.close, or just close.", "Shop.close",
+              metavar="NAME"),
+        _text("references", "What refers to this name: calls it, uses it, extends it.", "BudgetError",
+              metavar="NAME"),
+        _text("callers", "What calls this name; certain where an import or the file itself says so.",
+              "library.build_index", metavar="NAME"),
     ),
     *_grouped(
         MEANING,
@@ -226,7 +248,7 @@ FIELDS: tuple[Field, ...] = (
               "is the same as full.", "full", default="compact", choices=("compact", "full", "json"),
               is_filter=False),
         Field("backend", "choice", ("--backend",), "The engine that looks things up; fts is sqlite-fts.", "auto",
-              default="auto", choices=("auto", "tantivy", "memory", "sqlite", "sqlite-fts", "fts"),
+              default="auto", choices=(*BACKENDS, "fts"),
               is_filter=False),
         _switch("ann", "Whether vectors may add results; null means the default.", is_filter=False),
         _switch("explain", "Whether each result says what its score is made of.", is_filter=False),

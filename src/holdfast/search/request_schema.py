@@ -28,7 +28,9 @@ _TYPES: dict[str, tuple[str, ...]] = {
     "flag": ("boolean", "null"),
     "conditions": ("object", "array", "string"),
     "json": ("object", "array", "string"),
+    "places": ("string", "array"),
 }
+_LISTS = ("texts", "places")  # lists of texts
 _COMPARISONS = {"minimum": ">=", "maximum": "<=", "maxLength": "<=", "minItems": ">=", "maxItems": "<=",
                 "minProperties": ">=", "maxProperties": "<="}  # fmt: skip
 
@@ -53,7 +55,7 @@ def _property(field: Field) -> dict[str, Any]:
         schema |= {"maxLength": MAX_TEXT, "pattern": _pattern(field)}
     if "array" in types:
         schema |= {"minItems": 1, "maxItems": MAX_ENTRIES}
-    if field.kind == "texts":
+    if field.kind in _LISTS:
         schema["items"] = {"type": "string", "maxLength": MAX_TEXT, "pattern": _NOT_BLANK}
     if "object" in types:
         schema |= {"minProperties": 1, "maxProperties": MAX_ENTRIES}
@@ -123,7 +125,7 @@ def _check(field: Field, value: Any) -> Iterator[Violation]:
         yield from _check_text(place, rule, value, _pattern(field))
     elif given == "array":
         yield from _check_length(place, rule, len(value), "Items")
-        for index, entry in enumerate(value if field.kind == "texts" else ()):
+        for index, entry in enumerate(value if field.kind in _LISTS else ()):
             yield from _check_entry(f"{place}/{index}", f"{rule}/items", entry)
     elif given == "object":
         yield from _check_length(place, rule, len(value), "Properties")

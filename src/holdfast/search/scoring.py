@@ -6,6 +6,7 @@ Everything that depends on the query alone is worked out once, since dozens of c
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 from holdfast.search.kinship import nearest
 from holdfast.search.prepared import word_fields
@@ -64,6 +65,8 @@ class Ranked:
     parts: dict[str, float]
     matched: list[str]  # words of the query
     body: str  # its words, spaced
+    notes: list[str] = field(default_factory=list)  # further reasons why it was found
+    more: dict[str, Any] = field(default_factory=dict)  # further fields of the hit
 
 
 class Scorer:

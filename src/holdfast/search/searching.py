@@ -1,12 +1,17 @@
-"""One search over an open index: parse -> plan -> match -> rank -> shape, in this order."""
+"""One search over an open index: parse -> plan -> match -> rank -> shape, in this order.
+
+Where the index has vectors, what is near to the question by its meaning joins the candidates, and ranks with them.
+"""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from holdfast.search.advice import advice
-from holdfast.search.engine.interface import Condition, Engine
+from holdfast.search.engine.interface import All, Chunks, Condition, Engine
+from holdfast.search.filters import asks_for_risk
 from holdfast.search.plan import Planner, looked_up
 from holdfast.search.query import tree
 from holdfast.search.query.parser import parse
@@ -15,11 +20,15 @@ from holdfast.search.request import SHORTCUTS, SearchRequest, modes
 from holdfast.search.scoring import DEFAULT_WEIGHTS, Ranked, Weights
 from holdfast.search.shape import KEYS, bundles, hits
 from holdfast.search.store.reader import ChunkRow, StoreReader
+from holdfast.search.symbols import MOST_TIED, asked_symbols, plain_names, tied
 from holdfast.search.tokens import exact_words
+from holdfast.search.vectors.fusion import FEWEST, LEAST, fuse
+from holdfast.search.vectors.offered import Meaning, OfferedVectors
 
 __all__ = ["Found", "Searching"]
 
 _CANDIDATES = 32  # ranked for a page of results; more of them made no answer better
+_OF_SEVERAL = 12  # the same in a search over several repositories, where each shows only its best
 _MOST_CANDIDATES = 4096  # looked at when a condition can only be checked on the text or by git
 _Check = Callable[[list[ChunkRow]], list[ChunkRow]]
 
@@ -44,19 +53,37 @@ class Searching:
         *,
         chunk_authors: Callable[[list[ChunkRow], str], tuple[list[ChunkRow], list[str]]],
         weights: Weights = DEFAULT_WEIGHTS,
+        vectors: OfferedVectors | None = None,
+        is_one_of_several: bool = False,
     ) -> None:
         self._request = request
         self._engine = engine
         self._store = store
         self._weights = weights
         self._chunk_authors = chunk_authors
-        self._parsed = parse(request.query, fields=SHORTCUTS)
+        self._parsed = _parsed(request.query)
         self._words = _words_of(self._parsed.tree)
+        self._asks_for_symbols = bool(asked_symbols(request))
+        candidates = _OF_SEVERAL if is_one_of_several else _CANDIDATES
+        self._fewest = MOST_TIED if self._asks_for_symbols else candidates
+        self._for_each_hit = 1.2 if is_one_of_several else 2.0  # candidates
+        self._vectors = vectors
+        self._meaning: Meaning | None = None
         self.warnings: list[dict[str, str]] = [{"code": "query", "message": note} for note in self._parsed.notes]
 
-    def run(self) -> dict[str, Any]:
-        """The lists of hits by mode, their totals, and the files they stand in."""
-        found = {mode: self._search(mode) for mode in modes(self._request)}
+    def look(self) -> dict[str, Found]:
+        """What is found, in its order; nothing of it is shown yet."""
+        self._meaning = self._asked_of_vectors()
+        return {mode: self._search(mode) for mode in modes(self._request)}
+
+    def show(self, found: dict[str, Found], counts: Mapping[str, int]) -> dict[str, Any]:
+        """The first so many hits of each mode with their texts, all totals, and the files that they stand in."""
+        for mode, one in found.items():
+            shown = one.ranked[: counts.get(mode, 0)]
+            self._tell_risk(shown)
+            one.hits = (
+                hits(shown, self._request, self._store, self._highlighted(), self._reasons()) if shown else []
+            )
         lists = {KEYS[mode]: found[mode].hits if mode in found else [] for mode in KEYS}
         totals = {KEYS[mode]: found[mode].total if mode in found else 0 for mode in KEYS}
         empty = not any(totals.values())
@@ -80,27 +107,63 @@ class Searching:
         condition = planner.plan(self._parsed.tree, self._request)
         for text in planner.warnings:
             self.warn("regex", text)
-        found = self._match(mode, condition)
+        found = self._match(mode, condition, self._nearest(mode, planner))
         self._warn_about_dead_rows(found)
-        shown = found.ranked[: self._request.top]
-        found.hits = hits(shown, self._request, self._store, self._highlighted(), self._reasons())
+        if self._asks_for_symbols:
+            found.ranked = tied(found.ranked, self._request, self._engine, self._store)
         return found
 
-    def _match(self, mode: str, condition: Condition) -> Found:
+    def _tell_risk(self, shown: list[Ranked]) -> None:
+        """In full answers, and in every answer to a question about it."""
+        if self._request.output != "compact" or asks_for_risk(self._request):
+            from holdfast.search.risk.telling import tell_risk
+
+            tell_risk(shown, self._engine, self._store)
+
+    def _asked_of_vectors(self) -> Meaning | None:
+        """What vectors say to the words of the question; a filter, an expression or a symbol has no meaning."""
+        if self._vectors is None or self._request.ann is False or self._asks_for_symbols or not self._parsed.words:
+            return None
+        is_sentence = isinstance(self._parsed.tree, tree.Soft | tree.Word)
+        question = self._request.query if is_sentence else " ".join(self._parsed.words)
+        insist = self._request.ann is True
+        return self._vectors.ask(question, modes(self._request), self._store, insist=insist, warn=self.warn)
+
+    def _nearest(self, mode: str, planner: Planner) -> dict[int, float]:
+        """The chunks that mean what is asked for and meet everything that is required, with their cosines."""
+        if self._meaning is None or not self._meaning.has(mode):
+            return {}
+        required = planner.plan_without_words(self._parsed.tree, self._request)
+        near = self._meaning.nearest(mode, self._engine, required, max(FEWEST, 2 * self._request.top))
+        return {chunk: cosine for chunk, cosine in near.items() if cosine >= LEAST}
+
+    def _match(self, mode: str, condition: Condition, near: dict[int, float]) -> Found:
         """Candidates, checked where the index alone cannot tell, in their final order."""
         checks = list(self._checks())
-        limit = _MOST_CANDIDATES if checks else max(_CANDIDATES, 2 * self._request.top)
+        enough = max(self._fewest, int(self._for_each_hit * self._request.top))
+        limit = _MOST_CANDIDATES if checks else enough
         candidates = self._engine.candidates(mode, condition, limit)
-        rows = list(self._store.chunks(candidates.chunks).values())
+        rows = list(self._store.chunks(dict.fromkeys([*candidates.chunks, *near])).values())
         for check in checks:
             rows = check(rows)
-        total = len(rows) if checks else candidates.total
+        total = len(rows) if checks else candidates.total + self._count_beyond(mode, condition, near)
         if checks and len(candidates.chunks) < candidates.total:
             checked = f"the {len(candidates.chunks)} likeliest of {candidates.total} chunks of {mode} were checked"
             self.warn("checked", f"{checked}; there may be more hits")
         paths = self._store.paths({row.file for row in rows})
         terms = terms_with_idf(self._words, self._engine)
-        return Found(rank(rows, paths, terms, self._weights), total)
+        ranked = rank(rows, paths, terms, self._weights)
+        if self._meaning is not None and self._meaning.has(mode):
+            cosines = self._meaning.cosines(mode, [row.id for row in rows])
+            ranked = fuse(ranked, cosines, self._meaning.source(mode))
+        return Found(ranked, total)
+
+    def _count_beyond(self, mode: str, condition: Condition, near: dict[int, float]) -> int:
+        """How many of the near chunks are not found by words as well."""
+        if not near:
+            return 0
+        both = self._engine.candidates(mode, All((condition, Chunks(frozenset(near)))), len(near))
+        return len(near) - both.total
 
     def _checks(self) -> Iterable[_Check]:
         if self._request.tokens_match_case:
@@ -124,7 +187,8 @@ class Searching:
     def _highlighted(self) -> Sequence[str]:
         """The words of the query, and the words inside of its names."""
         telling = [text for text, parts, _ in self._words if not is_stop_word(parts)]
-        return sorted({word.lower() for text in telling or self._parsed.words for word in exact_words(text)})
+        texts = [*(telling or self._parsed.words), *plain_names(self._request)]
+        return sorted({word.lower() for text in texts for word in exact_words(text)})
 
     def _reasons(self) -> list[str]:
         """The filters that every hit meets, as a person would say them."""
@@ -138,6 +202,12 @@ class Searching:
     def _warn_about_dead_rows(self, found: Found) -> None:
         if found.total and not found.ranked:
             self.warn("moved", "the index changed during the search; search again")
+
+
+@lru_cache(maxsize=64)
+def _parsed(query: str) -> tree.Parsed:
+    """A query that was taken apart: the same one is often asked of several indexes."""
+    return parse(query, fields=SHORTCUTS)
 
 
 def _words_of(query: tree.Node) -> list[tuple[str, tuple[str, ...], str]]:
@@ -158,7 +228,20 @@ def _has_exactly(source: bytes, wanted: Sequence[tuple[bytes, set[str]]]) -> boo
 
 
 _NOT_A_REASON = frozenset(
-    {"query", "repoPath", "mode", "top", "context", "output", "backend", "ann", "explain", "branch"}
+    {
+        "query",
+        "repoPath",
+        "workspacePath",
+        "mode",
+        "top",
+        "context",
+        "output",
+        "backend",
+        "ann",
+        "explain",
+        "branch",
+    }
+    | {"definition", "references", "callers"}  # each hit says itself how it is tied to them
 )
 
 

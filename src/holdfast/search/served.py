@@ -10,10 +10,10 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from holdfast.errors import ToolError
 from holdfast.search.home import IndexHome
@@ -21,7 +21,12 @@ from holdfast.search.repository import Repository, find_repository, index_home
 from holdfast.settings import Settings, load_settings
 
 if TYPE_CHECKING:  # the engine is loaded by the first search: a host that only announces does without
+    from concurrent.futures import ThreadPoolExecutor
+
+    from holdfast.search.backends import StandIn
     from holdfast.search.library import SearchIndex
+
+    AnyIndex = SearchIndex | StandIn
 
 __all__ = ["SERVED_ENV", "Served", "aliases", "announce", "served"]
 
@@ -33,11 +38,13 @@ _IDLE_READERS = 2  # per repository
 _AT_ONCE = 2
 _PATIENCE = 2.0  # seconds that a search waits for its turn; then it begins all the same, beside slow ones
 _POLL = 0.05  # seconds between two looks whether anybody still waits for the search
-_IDLE_REPOSITORIES = 8
+_IDLE_IN_ALL = 64  # readers of all repositories; the one that was used longest ago is let go first
+_THREADS = 4  # that open indexes; searches in open ones hold the interpreter's lock, and gain nothing by threads
 _FOUND_SECONDS = 1.0  # how long a repository is taken to be what it was
 _NOTHING_THERE = (0, 0)
 
 Stamp = tuple[int, int]  # of the pointer to the current build
+Item = TypeVar("Item")
 
 
 def announce(
@@ -100,6 +107,7 @@ class Served:
         self._lock = threading.Lock()
         self._turns = threading.BoundedSemaphore(_AT_ONCE)
         self._idle: OrderedDict[str, list[_Reader]] = OrderedDict()
+        self._pool: ThreadPoolExecutor | None = None
 
     def find(self, repo_path: str | None = None) -> Repository:
         """The repository of a path or of a name that is served; without one, the first that is served."""
@@ -115,20 +123,45 @@ class Served:
         return known[1]
 
     @contextlib.contextmanager
-    def index(self, repository: Repository, stop: Callable[[], bool] = lambda: False) -> "Iterator[SearchIndex]":
+    def index(self, repository: Repository, stop: Callable[[], bool] = lambda: False) -> "Iterator[AnyIndex]":
         """An open index that nobody else uses meanwhile; ToolError NO_INDEX when there is none.
 
         `stop` is asked while a turn is waited for; ToolError CANCELLED when it says so.
         """
-        has_turn = self._turn(stop)
+        with self.turn(stop), self.reader(repository) as index:
+            yield index
+
+    @contextlib.contextmanager
+    def turn(self, stop: Callable[[], bool]) -> Iterator[None]:
+        """One of the few searches that run at a time, however many repositories it asks."""
+        has_turn = self._wait_for_turn(stop)
         try:
-            with self._reader(repository) as index:
-                yield index
+            yield
         finally:
             if has_turn:
                 self._turns.release()
 
-    def _turn(self, stop: Callable[[], bool]) -> bool:
+    def is_open(self, repository: Repository) -> bool:
+        """Whether an index of it is open and unused."""
+        with self._lock:
+            return repository.repo_id in self._idle
+
+    def in_parallel(self, work: Callable[[Item], None], items: Sequence[Item]) -> None:
+        """Do something for every item, several of them at a time; the first error, in their order, is raised."""
+        if not items:
+            return
+        with self._lock:
+            if self._pool is None:
+                from concurrent.futures import ThreadPoolExecutor
+
+                self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="federated")
+        begun = [self._pool.submit(work, item) for item in items]
+        for one in begun:
+            one.exception()  # nothing may go on behind the back of whoever asked
+        for one in begun:
+            one.result()
+
+    def _wait_for_turn(self, stop: Callable[[], bool]) -> bool:
         """Wait for a turn, but not for ever: slow searches must not keep everybody else waiting."""
         until = time.monotonic() + _PATIENCE
         while not self._turns.acquire(timeout=_POLL):
@@ -139,11 +172,12 @@ class Served:
         return True
 
     @contextlib.contextmanager
-    def _reader(self, repository: Repository) -> "Iterator[SearchIndex]":
-        from holdfast.search.library import open_index
+    def reader(self, repository: Repository) -> "Iterator[AnyIndex]":
+        """An open index that nobody else uses meanwhile, without a turn; ToolError NO_INDEX when there is none."""
+        from holdfast.search.library import open_to_search
 
         stamp = IndexHome(index_home(repository, self.cache_dir)).pointer_stamp()
-        index = self._take(repository, stamp) or open_index(repository, self.cache_dir)
+        index = self._take(repository, stamp) or open_to_search(repository, self.cache_dir)
         try:
             yield index
         except ToolError:  # the question was wrong, not the index
@@ -162,7 +196,7 @@ class Served:
             closing = [reader for name in names for reader in self._idle.pop(name, ())]
         _close(closing)
 
-    def _take(self, repository: Repository, stamp: Stamp) -> "SearchIndex | None":
+    def _take(self, repository: Repository, stamp: Stamp) -> "AnyIndex | None":
         """An idle reader. One of another build is let go: it would keep from the disk what nobody needs."""
         with self._lock:
             idle = self._idle.pop(repository.repo_id, [])
@@ -180,7 +214,7 @@ class Served:
             self._idle.move_to_end(reader.opened.repository.repo_id)
             if len(idle) < _IDLE_READERS:
                 idle.append(closing.pop())
-            while len(self._idle) > _IDLE_REPOSITORIES:
+            while sum(map(len, self._idle.values())) > _IDLE_IN_ALL:
                 closing += self._idle.popitem(last=False)[1]
         _close(closing)
 
@@ -201,7 +235,7 @@ class Served:
 class _Reader(NamedTuple):
     """An open index, and what the pointer to the current build was when it was last asked."""
 
-    opened: "SearchIndex"
+    opened: "AnyIndex"
     stamp: Stamp
 
 

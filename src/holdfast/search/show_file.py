@@ -11,10 +11,12 @@ import hashlib
 import os
 import stat
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 from holdfast.errors import ToolError
 from holdfast.search.decode import BOM, decode
+from holdfast.search.filed import text_of_record
 from holdfast.search.membership import why_left_out
 from holdfast.search.repository import Repository
 
@@ -49,16 +51,19 @@ def show_file(
     start_line: int | None = None,
     end_line: int | None = None,
     max_bytes: int | None = None,
+    records: Path | None = None,
 ) -> dict[str, Any]:
     """Lines `start_line` to `end_line` of a file, from 1, both included; at most `max_bytes` of UTF-8.
 
     An end behind the last line means the last line. What does not fit is cut behind a line, or, where not even one
-    line fits, between two characters.
+    line fits, between two characters. `records` is the directory of the records of triage, which are shown by the
+    paths that hits in them have.
     """
     room = DEFAULT_BYTES if max_bytes is None else max_bytes
     _check_numbers(start_line, end_line, room)
-    file = _resolved(repository, path)
-    data = _read(repository, file)
+    filed = None if records is None else text_of_record(records, path)
+    file = path if filed is not None else _resolved(repository, path)
+    data = _read(repository, file) if filed is None else filed
     text, encoding = _text_of(data, file)
     window = _Window(text, start_line or 1, end_line, file)
     shown, encoding, truncated = _shown(window, room, encoding)

@@ -1,10 +1,14 @@
-"""How long the stages of a build take, in CPU seconds: of this process, and of the parsers."""
+"""Long work in its stages: how it is told and stopped, and how many CPU seconds each stage takes."""
 
 import contextlib
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
-__all__ = ["Stages"]
+__all__ = ["Progress", "Stages", "Stop"]
+
+# (stage, done, total or None when it is not known, detail)
+Progress = Callable[[str, int, int | None, str], None]
+Stop = Callable[[], bool]
 
 
 class Stages:

@@ -8,6 +8,7 @@ from holdfast.search.home import Build
 from holdfast.search.repository import Repository, head
 from holdfast.search.shape import iso_time
 from holdfast.search.store.reader import StoreReader
+from holdfast.search.vectors.status import vector_status
 
 __all__ = ["status_of"]
 
@@ -41,6 +42,7 @@ def status_of(repository: Repository, build: Build, store: StoreReader) -> dict[
         "skippedFiles": [
             {"path": path, "reason": reason, "detail": detail} for path, reason, detail, *_ in skipped
         ],
+        "vectors": vector_status(build, store),
         "remarks": [
             {"path": row.path, "remark": remark}
             for row in files

@@ -24,8 +24,9 @@ from holdfast.search.answers.workspace import WorkspaceStatus
 from holdfast.search.capabilities import announced_capabilities
 from holdfast.search.configuration import SearchConfiguration, load_configuration
 from holdfast.search.following import followed
+from holdfast.search.home import IndexHome
 from holdfast.search.promises import PROMISES
-from holdfast.search.repository import Repository
+from holdfast.search.repository import Repository, index_home
 from holdfast.search.request_schema import input_schema
 from holdfast.search.served import served
 from holdfast.search.version import SCHEMA_VERSION
@@ -71,6 +72,7 @@ server = Server(
     instructions="Search code by words and by what it means: begin with `search`, then `show_file` for the lines "
     "around a hit. Where `search` answers NO_INDEX, call `build_index` once.",
     capabilities=announced_capabilities(served().cache_dir),
+    logging=False,
 )
 
 
@@ -131,7 +133,14 @@ def show_file(
     from holdfast.search import show_file as showing
 
     repository, _ = _settled(repo_path)
-    shown = showing.show_file(repository, path=path, start_line=start_line, end_line=end_line, max_bytes=max_bytes)
+    shown = showing.show_file(
+        repository,
+        path=path,
+        start_line=start_line,
+        end_line=end_line,
+        max_bytes=max_bytes,
+        records=IndexHome(index_home(repository, served().cache_dir)).records,
+    )
     return ShownFile.model_validate(shown)
 
 
@@ -234,7 +243,7 @@ def build_sqlite_index(
     compact: given.Compact = False,
     out: given.Out = None,
 ) -> portable_answers.PortableIndex:
-    """Write the index into one portable SQLite file, which answers like the index itself (backend sqlite-fts)."""
+    """Write the index into one portable SQLite file, which answers like the index itself (sqlite, sqlite-fts)."""
     from holdfast.search.portable import build_portable
 
     repository, _ = _settled(repo_path)

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from holdfast.search.build import checked_rules, parser_pool, report, tasks_for
+from holdfast.search.capabilities import reading_abilities
 from holdfast.search.configuration import Indexing, load_configuration
 from holdfast.search.discover import Discovery, FoundFile, KnownFile, discover
 from holdfast.search.engine.tantivy_writer import committed_generation
+from holdfast.search.filed import add_records
 from holdfast.search.history import History, from_bytes
 from holdfast.search.history_reading import HistoryReading
 from holdfast.search.home import Build
@@ -61,7 +63,7 @@ def update(
             writer.remove(path)
         writer.store.touch(done.unchanged)
         noted = {"commit": commit, "branch": branch, "checked_at": checked_at}
-        noted |= {"rules": rules, "configuration": indexing.digest()}
+        noted |= {"rules": rules, "configuration": indexing.digest(), "abilities": reading_abilities()}
         writer.note(changes.discovery, done, history.result(), noted)
         check_stop(stop)
         changed = bool(done.written or changes.gone or done.failures or done.vanished)
@@ -88,8 +90,9 @@ def _look(
     reader = StoreReader(build.store, committed_generation(build.terms))
     try:
         facts = reader.facts()
-        same_rules = facts.values.get("rules") == rules
-        changes = _compare(repository, reader, facts, indexing, same_rules=same_rules, stop=stop)
+        values = facts.values
+        same_rules = values.get("rules") == rules and values.get("abilities") == reading_abilities()
+        changes = _compare(repository, build, reader, facts, indexing, same_rules=same_rules, stop=stop)
         history = _stored_history(reader.history())
     finally:
         reader.close()
@@ -98,6 +101,7 @@ def _look(
 
 def _compare(
     repository: Repository,
+    build: Build,
     reader: StoreReader,
     facts: IndexFacts,
     indexing: Indexing,
@@ -109,8 +113,9 @@ def _compare(
     skipped = reader.skipped()
     same_configuration = facts.values.get("configuration") == indexing.digest()
     # Under another configuration what was decided about a file does not count; what was read from it still does.
-    known = _known(rows, skipped) if same_configuration else {}
+    known = _known(rows, skipped) if same_configuration and same_rules else {}
     discovery = discover(repository, limits=indexing.limits, ignore=indexing.ignore_file(), known=known, stop=stop)
+    add_records(discovery, build.records)
     certain = int((facts.values.get("checked_at") or 0.0) * 1e9) - _GRAIN_NS
     touched = [
         file for file in discovery.files if not same_rules or _may_differ(file, rows.get(file.path), certain)

@@ -16,6 +16,7 @@ from holdfast.search.home import IndexBusyError, IndexHome
 from holdfast.search.index_writer import Progress, Stop
 from holdfast.search.keeper import IndexKeeper
 from holdfast.search.repository import Repository
+from holdfast.search.vectors.background import BackgroundEmbedding
 
 __all__ = ["watch_index"]
 
@@ -33,10 +34,11 @@ def watch_index(
     stop: Stop,
 ) -> None:
     """Index what changes until `stop` says so; `on_report` hears of every update that did something."""
-    with IndexKeeper(repository, cache_dir) as keeper:
+    with IndexKeeper(repository, cache_dir) as keeper, BackgroundEmbedding(repository, cache_dir) as embedding:
         keeper.stay_warm()
         with contextlib.closing(_changes(repository, keeper.home, stop)) as changes:
             on_report(keeper.refresh(progress=progress, stop=stop, wait=_PATIENCE))
+            embedding.look(changed=True)
             for _ in changes:
                 try:
                     report = keeper.refresh(progress=progress, stop=stop, wait=_PATIENCE)
@@ -48,6 +50,7 @@ def watch_index(
                     # Somebody is writing it right now; the index stays as it is until it can be read again.
                     progress("note", 0, None, f"not brought up to date: {error.message}")
                     continue
+                embedding.look(changed=report["action"] != "unchanged")
                 if report["action"] != "unchanged":
                     on_report(report)
 

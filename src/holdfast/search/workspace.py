@@ -1,7 +1,8 @@
 """Workspaces: a file that names several repositories, and the state of each of them.
 
 The file is an input of whoever names it. It says which repositories belong together; where indexes are written it
-does not say. Everything that is wrong with it is told at once, each with a code of its own.
+does not say. Everything that is wrong with it is told at once, each with a code of its own. A directory that is
+not there is no mistake of the file: the disk may not be mounted. It is told where the repository is used.
 """
 
 import hashlib
@@ -20,7 +21,7 @@ from holdfast.search.configuration.jsonc import JsoncError, parse_jsonc
 from holdfast.search.configuration.refusals import printable, refused, syntax_violation
 from holdfast.search.configuration.values import Place
 from holdfast.search.configuration.workspace_shape import SCHEMA_VERSION, workspace_violations
-from holdfast.search.repository import Repository, find_repository, head
+from holdfast.search.repository import Repository, absent_repository, find_repository, head
 from holdfast.search.request_schema import Violation
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class WorkspaceRepo:
     enabled: bool
     priority: int
     tags: tuple[str, ...]
+    missing: str | None = None  # why there is no directory, where there is none
 
     @property
     def root(self) -> Path:
@@ -145,10 +147,8 @@ def _enter(
         place = top.inner("repos", "/properties/repos").inner(index, "/items")
         where = place.inner("root", "/properties/root")
         real = os.path.realpath(file.absolute().parent / entry["root"])
-        if fault := _directory_fault(real):
-            yield where.violation("directory", fault[1], code=fault[0])
-            continue
-        repository = find_repository(real)
+        missing = _directory_fault(real)
+        repository = absent_repository(Path(real)) if missing else find_repository(real)
         if real in roots:
             yield where.violation("unique", "is named twice", code="ERR_WORKSPACE_DUPLICATE_REPO_ROOT")
         elif repository.repo_id in ids:
@@ -164,15 +164,14 @@ def _enter(
         aliases.update([alias.lower()] if alias is not None else [])
         said = {**defaults, **entry}
         tags = tuple(dict.fromkeys(said["tags"]))
-        repos.append(WorkspaceRepo(repository, alias, said["enabled"], said["priority"], tags))
+        repos.append(WorkspaceRepo(repository, alias, said["enabled"], said["priority"], tags, missing))
 
 
-def _directory_fault(path: str) -> tuple[str, str] | None:
+def _directory_fault(path: str) -> str | None:
+    name = printable(os.path.basename(path) or path)
     if not os.path.exists(path):
-        return "ERR_WORKSPACE_REPO_ROOT_NOT_FOUND", "does not exist"
-    if not os.path.isdir(path):
-        return "ERR_WORKSPACE_REPO_ROOT_NOT_DIRECTORY", "is not a directory"
-    return None
+        return f"the directory {name} does not exist"
+    return None if os.path.isdir(path) else f"{name} is not a directory"
 
 
 def _repo_set_id(repos: list[WorkspaceRepo]) -> str:
@@ -192,7 +191,7 @@ def _digest(value: Any) -> str:
 
 
 def _state(repo: WorkspaceRepo, cache_dir: Path) -> dict[str, Any]:
-    index, problem = _index_state(repo.repository, cache_dir)
+    index, problem = _index_state(repo, cache_dir)
     return {
         "repoId": repo.repository.repo_id,
         "alias": repo.alias,
@@ -205,7 +204,8 @@ def _state(repo: WorkspaceRepo, cache_dir: Path) -> dict[str, Any]:
     }
 
 
-def _index_state(repository: Repository, cache_dir: Path) -> tuple[dict[str, Any], dict[str, str] | None]:
+def _index_state(repo: WorkspaceRepo, cache_dir: Path) -> tuple[dict[str, Any], dict[str, str] | None]:
+    repository = repo.repository
     none: dict[str, Any] = {
         "exists": False,
         **dict.fromkeys(_OF_INDEX),
@@ -213,8 +213,9 @@ def _index_state(repository: Repository, cache_dir: Path) -> tuple[dict[str, Any
         "chunks": {},
         "bytes": 0,
     }
-    if not repository.root.is_dir():
-        return none, {"code": "NOT_FOUND", "message": f"the directory {repository.root.name} is gone"}
+    missing = repo.missing or _directory_fault(str(repository.root))  # it may be gone since the file was read
+    if missing:
+        return none, {"code": "NOT_FOUND", "message": missing}
     problem: dict[str, str] | None = None
     try:
         load_configuration(repository)

@@ -14,7 +14,8 @@ from typing import cast
 import pytest
 from tests.unit.search.processes import running_git
 
-from holdfast.search import blame, git
+from holdfast.git import asking
+from holdfast.search import blame
 from holdfast.search.authors import rows_by_author
 from holdfast.search.blame import UNCOMMITTED, BlameCache, authors_of_many, chunk_authors
 from holdfast.search.repository import find_repository
@@ -221,7 +222,7 @@ def test_the_time_is_for_all_files_together_and_the_rest_has_reasons(
     repo: Repo, cache: BlameCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = count()  # each look at it takes a second
-    monkeypatch.setattr(git, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(asking, "monotonic", lambda: float(next(clock)))
     monkeypatch.setattr(blame, "monotonic", lambda: 0.0)
     names = [f"file{number}" for number in range(200)]
     for name in names:

@@ -30,7 +30,7 @@ def test_the_block_is_plain_json_of_its_published_form(tmp_path: Path) -> None:
     ("group", "name", "module"),
     [
         ("docs", "pdfjsDist", "pypdf"),
-        ("vector", "hnsw", "hnswlib"),
+        ("vector", "hnsw", "usearch"),
         ("mcp", "sdk", "mcp"),
         ("search", "tantivy", "tantivy"),
         ("search", "regex", "re2"),

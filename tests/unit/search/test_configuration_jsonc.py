@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from holdfast.search.configuration.jsonc import MAX_DEPTH, JsoncError, parse_jsonc
 
@@ -129,7 +130,7 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "line", "column", "words"), MISTAKES, ids=range(len(MISTAKES)))
+@each_row(("text", "line", "column", "words"), MISTAKES, ids=range(len(MISTAKES)))
 def test_a_mistake_is_told_with_its_place(text: str, line: int, column: int, words: str) -> None:
     error = mistake(text)
 

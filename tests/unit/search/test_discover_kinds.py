@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from holdfast.search.discover import discover, language_ids
 from holdfast.search.discover.kinds import (
@@ -211,14 +212,14 @@ def test_any_bytes_are_judged(tmp_path_factory: pytest.TempPathFactory, content:
     assert seen.kind.mode in {"code", "prose", "records"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "ids"),
     [
         ("py", {"python"}), ("Python", {"python"}), (" python ", {"python"}), (".py", {"python"}),
         ("js", {"javascript"}), ("ts", {"typescript", "tsx"}), ("typescript", {"typescript", "tsx"}),
         ("tsx", {"tsx"}), ("golang", {"go"}), ("rs", {"rust"}), ("c#", {"csharp"}), ("C++", {"cpp"}), ("c", {"c"}),
         ("bash", {"shell"}), ("zsh", {"shell"}), ("kt", {"kotlin"}), ("md", {"markdown"}), ("yml", {"yaml"}),
-        ("jinja2", {"template"}), ("starlark", {"bazel"}), ("objc", {"objc"}), ("cobol", set()), ("", set()),
+        ("jinja2", {"template"}), ("starlark", {"bazel"}), ("objc", {"objc"}), ("befunge", set()), ("", set()),
         ("💥", set()),
     ],
 )  # fmt: skip

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from holdfast.errors import ToolError
 from holdfast.search.downloads.sources import Source, checked_sha256, configured, parse_source
@@ -32,7 +33,7 @@ def test_a_wheel_has_a_name_and_a_version() -> None:
     assert source.text == "pypi:sqlite-vec==0.1.9#sqlite_vec/vec0.so"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     ["", None, 3, "ftp://host/x", "data:,x", "https://", "https:///x", "http://host:99999/", "http://[bad/x",
      "file://host/x", "file:x", "pypi:x", "pypi:x>=1", "pypi:-r==1", "pypi:x==1 --index-url y", "pypi:x==1;y",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.unit.search.processes import running_git
 
 from holdfast.errors import ToolError
-from holdfast.search.git import Git, GitOutput
+from holdfast.git.asking import Git, GitOutput
 from holdfast.search.history import (
     FileHistory,
     History,

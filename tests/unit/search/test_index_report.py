@@ -1,5 +1,6 @@
 """`index_status` always answers, and never calls something missing that is there."""
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from tests.unit.search.indexed import Indexed, git, make_indexed
 
 from holdfast.search.answers.status import IndexStatus
 from holdfast.search.config_status import config_status
+from holdfast.search.home import FORMAT
 from holdfast.search.index_report import index_status
 from holdfast.search.library import build_index
 from holdfast.search.repository import find_repository
@@ -76,7 +78,8 @@ def test_an_index_that_is_damaged_is_told_as_that(indexed: Indexed, tmp_path: Pa
     elif damage == "rubbish in the terms":
         (terms / "meta.json").write_text("{")
     else:
-        (broken.home.directory / "current.json").write_text('{"build": "gone", "format": 1, "root": "/"}')
+        pointer = json.dumps({"build": "gone", "format": FORMAT, "root": "/"})
+        (broken.home.directory / "current.json").write_text(pointer)
 
     payload = status(broken)
     assert (payload["problem"]["code"], payload["current"]) == ("index-damaged", None)

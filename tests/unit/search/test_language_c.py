@@ -1,10 +1,12 @@
-"""C and C++: every definition of a small file, with what is known of it."""
+"""C and C++: every definition of a small file, and what their labelled samples do not show."""
 
 from functools import cache
 
 import pytest
+from tests.rows import each_row
 
 from holdfast.search.extract.code import extract
+from holdfast.search.languages import fields_of
 from holdfast.search.model import Chunk
 
 C = """\
@@ -136,28 +138,31 @@ DEFINITIONS = {
         ("function", "conditional", "public", 47, 47),
     ],
     "cpp": [
-        ("variable", "x", "", 3, 3),
-        ("class", "Shop", "", 6, 20),
-        ("method", "Shop.Shop", "", 9, 9),
-        ("method", "Shop.size", "", 12, 12),
-        ("method", "Shop.operator==", "", 13, 13),
-        ("method", "Shop.operator", "", 14, 14),
-        ("struct", "Shop.Till", "", 16, 16),
-        ("enum", "Shop.Kind", "", 17, 17),
-        ("struct", "Plain", "", 22, 22),
-        ("struct", "Bits", "", 24, 24),
-        ("type", "Id", "", 25, 25),
-        ("type", "Numbers", "", 26, 26),
+        ("variable", "x", "public", 3, 3),
+        ("class", "Shop", "public", 6, 20),
+        ("method", "Shop.Shop", "public", 9, 9),
+        ("method", "Shop.~Shop", "public", 10, 10),
+        ("method", "Shop.sell", "public", 11, 11),
+        ("method", "Shop.size", "public", 12, 12),
+        ("method", "Shop.operator==", "public", 13, 13),
+        ("method", "Shop.operator", "public", 14, 14),
+        ("variable", "Shop.LIMIT", "public", 15, 15),
+        ("struct", "Shop.Till", "public", 16, 16),
+        ("enum", "Shop.Kind", "public", 17, 17),
+        ("struct", "Plain", "public", 22, 22),
+        ("struct", "Bits", "public", 24, 24),
+        ("type", "Id", "public", 25, 25),
+        ("type", "Numbers", "public", 26, 26),
         ("method", "Shop.close", "", 28, 29),
         ("method", "Shop.~Shop", "", 31, 31),
-        ("function", "max", "", 33, 33),
-        ("function", "numbers", "", 34, 34),
-        ("variable", "LIMIT", "", 35, 36),
+        ("function", "max", "public", 33, 33),
+        ("function", "numbers", "public", 34, 34),
+        ("variable", "LIMIT", "public", 35, 36),
         ("method", "B.deep", "", 38, 38),
-        ("function", "operator<", "", 39, 39),
-        ("type", "Small", "", 40, 40),
-        ("function", "main", "", 42, 45),
-        ("function", "from_c", "", 47, 48),
+        ("function", "operator<", "public", 39, 39),
+        ("type", "Small", "public", 40, 40),
+        ("function", "main", "public", 42, 45),
+        ("function", "from_c", "public", 47, 48),
     ],
 }
 
@@ -226,3 +231,206 @@ def test_the_comment_above_a_definition_documents_it(language: str, name: str, d
 )
 def test_a_signature_is_one_line_without_the_body(language: str, name: str, signature: str) -> None:
     assert definition(language, name).signature == signature
+
+
+def inside(language: str, body: str) -> Chunk:
+    """A function with this body."""
+    chunks = extract(language, "a", f"void f(void) {{ {body} }}\n".encode()).chunks
+    return next(found for found in chunks if found.name == "f")
+
+
+@each_row(
+    ("language", "body", "writes", "mutations"),
+    [
+        ("c", "p->x = 1;", ["p->x"], ["p->x"]),
+        ("c", "s.a.b += 1;", ["s.a.b"], ["s.a.b"]),
+        ("c", "p->rows[i].n = 1;", [], ["p->rows[].n"]),
+        ("c", "*p = 1;", ["p"], ["*p"]),
+        ("c", "(*p).x = 1;", [], ["(*p).x"]),
+        ("c", "((struct q *)x)->y = 1;", [], ["((struct q *)x)->y"]),
+        ("c", "int a = 1, *b = &a, c[] = { 1 };", ["a", "b", "c"], []),
+        ("cpp", "this->x = 1; auto [a, b] = c;", ["this->x", "a", "b"], ["this->x"]),
+        ("cpp", "for (auto& [k, v] : m) {}", ["k", "v"], []),
+        ("cpp", "g([&](int a) { return a; });", [], []),
+        ("cpp", "std::swap(a, b); items.swap(c);", [], ["items.swap()"]),
+    ],
+)  # fmt: skip
+def test_members_are_written_and_changed_by_arrow_and_dot(
+    language: str, body: str, writes: list[str], mutations: list[str]
+) -> None:
+    facts = inside(language, body).facts
+
+    assert (facts.get("writes", []), facts.get("mutations", [])) == (writes, mutations)
+
+
+@each_row(
+    ("language", "parameters", "types"),
+    [
+        ("c", "void", []),
+        ("c", "const char *restrict a, unsigned b", ["a: const char *restrict", "b: unsigned"]),
+        ("c", "struct s, const item, unsigned long, ...", []),
+        ("c", "int (*cb)(int, void *), int (*m)[3]", ["cb: int (*)(int, void *)", "m: int (*)[3]"]),
+        ("cpp", "std::map<int, V<int>> m, T&&... ts", ["m: std::map<int, V<int>>", "ts: T&&..."]),
+        ("cpp", "[[maybe_unused]] int a, Foo&, int = 3", ["a: int"]),
+    ],
+)  # fmt: skip
+def test_a_parameter_is_found_inside_of_its_type(language: str, parameters: str, types: list[str]) -> None:
+    found = extract(language, "a", f"int f({parameters}) {{ return 1; }}".encode()).chunks[0]
+
+    assert found.facts.get("param_types", []) == types
+
+
+@each_row(
+    ("language", "body", "sites"),
+    [
+        ("c", "ops->open(a, 1);", [("ops->open", "(a, 1)")]),
+        ("c", "(*cb)(2); (x->fn)(3);", [("cb", "(2)"), ("x->fn", "(3)")]),
+        ("c", "f(g(1), \"a)(\");", [("f", "(g(1), \"a)(\")"), ("g", "(1)")]),
+        ("cpp", "std::make_unique<A<B>>(1);", [("std::make_unique", "(1)")]),
+        ("cpp", "::close(1); a().b<C>(2);", [("close", "(1)"), ("a", "()"), ("b", "(2)")]),
+        ("cpp", "new ns::Foo<int>(1); static_cast<int>(2);", [("ns::Foo", "(1)")]),
+    ],
+)  # fmt: skip
+def test_calls_have_the_range_of_their_arguments(language: str, body: str, sites: list[tuple[str, str]]) -> None:
+    source = f"void f(void) {{ {body} }}\n".encode()
+    found = extract(language, "a", source).chunks[0]
+
+    assert [(site.callee, source[site.start : site.end].decode()) for site in found.call_sites] == sites
+
+
+def test_includes_are_imports_unless_a_macro_names_them() -> None:
+    found = extract("c", "a.c", b'#include <sys/types.h> // why\n#include "b.h"\n#include NAMED\nint x = 1;\n')
+
+    assert found.imports == ["sys/types.h", "b.h"]
+    assert found.exports == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("source", "written"),
+    [
+        ("static const char *const f(void) { return 0; }", ["const char *const"]),
+        ("struct s **f(void);", ["struct s **"]),
+        ("__attribute__((unused)) int f(void) { return 0; }", ["int"]),
+        ("int (*f(int a))(int) { return 0; }", []),
+    ],
+)
+def test_a_return_type_is_what_stands_before_the_name_without_modifiers(source: str, written: list[str]) -> None:
+    assert extract("c", "a.c", source.encode()).chunks[0].facts.get("return_types", []) == written
+
+
+def test_static_variables_of_a_function_do_not_make_it_static() -> None:
+    found = inside("c", "static int count; extern int other;")
+
+    assert (found.visibility, found.facts.get("modifiers", [])) == ("public", [])
+
+
+def test_variables_without_a_value_are_defined_unless_they_are_elsewhere() -> None:
+    chunks = extract("c", "a.c", b"static int a, b[2];\nextern int c;\nint *d;\nint f(int);\n").chunks
+
+    assert [(item.name, item.visibility) for item in chunks if item.kind == "variable"] == [
+        ("a, b", "private"),
+        ("d", "public"),
+    ]
+
+
+@each_row(
+    ("source", "name", "visibility"),
+    [
+        ("class A { void f(); };", "A.f", "private"),
+        ("struct A { void f(); };", "A.f", "public"),
+        ("class A { public: int x; protected: void f(); private: };", "A.f", "protected"),
+        ("class A { public: class B { void f(); }; void g(); };", "A.g", "public"),
+        ("class A { public: class B { void f(); }; };", "A.B.f", "private"),
+        ("class A { public: static void f() {} };", "A.f", "public"),
+        ("class A { public: template <class T> void f(T t); };", "A.f", "public"),
+        ("static int f() { return 1; }", "f", "private"),
+        ("namespace { class A {}; }", "A", "private"),
+        ("void A::f() {}", "A.f", ""),
+    ],
+)
+def test_sections_and_places_give_visibility(source: str, name: str, visibility: str) -> None:
+    found = next(item for item in extract("cpp", "a.cpp", source.encode()).chunks if item.name == name)
+
+    assert found.visibility == visibility
+
+
+def test_aliases_of_namespaces_and_used_names_resolve_calls() -> None:
+    source = b"""\
+namespace fs = std::filesystem;
+using net::Socket;
+using namespace std;
+void f() { fs::remove(a); Socket::open(b); }
+"""
+    found = extract("cpp", "a.cpp", source)
+    chunk = next(item for item in found.chunks if item.name == "f")
+
+    assert chunk.facts["calls"] == ["fs::remove", "std::filesystem::remove", "Socket::open", "net::Socket::open"]
+    assert found.imports == []
+
+
+def test_what_a_lambda_returns_and_throws_is_its_own() -> None:
+    found = inside("cpp", "run([] { throw Error(1); return 1; });")
+
+    assert "throws" not in found.facts
+    assert (found.flags, found.counts["returns"]) == (set(), 0)
+
+
+def test_fields_are_those_that_each_language_can_have() -> None:
+    assert not {"throws", "awaits", "async", "extends", "param_defaults"} & fields_of("c")
+    assert {"throws", "awaits", "async", "generator", "extends", "param_defaults"} <= fields_of("cpp")
+
+
+@each_row("language", ["c", "cpp", "csharp", "rust"])
+@each_row(
+    "body",
+    [
+        "x = " + "a + " * 1_500 + "a;",
+        "f(" * 800 + ")" * 800 + ";",
+        "chain" + ".method()" * 800 + ";",
+        "if (one) { two(); " * 300 + "}" * 300,
+    ],
+)
+def test_code_that_is_nested_deeply_is_still_one_definition(language: str, body: str) -> None:
+    heads = {"csharp": "class A { void f() {", "rust": "fn f() {", "c": "void f(void) {", "cpp": "void f() {"}
+    found = extract(language, "a", f"{heads[language]} {body} }}{'}' * (language == 'csharp')}\n".encode())
+
+    assert "f" in {item.name.rpartition(".")[2] for item in found.chunks}
+
+
+def method(source: str) -> Chunk:
+    """The last definition of a small file in C++."""
+    return [item for item in extract("cpp", "a.cpp", source.encode()).chunks if item.mode == "code"][-1]
+
+
+@each_row(
+    ("initializers", "calls", "writes"),
+    [
+        ("ver_t(major, 0)", ["ver_t"], None),
+        ("Base(major), patch_{make(1)}", ["Base", "make"], ["patch_"]),
+    ],
+)
+def test_a_constructor_calls_another_one_or_gives_values(
+    initializers: str, calls: list[str], writes: list[str] | None
+) -> None:
+    found = method(f"ver_t::ver_t(int major) noexcept : {initializers} {{}}\n")
+
+    assert (found.facts["calls"], found.facts.get("writes")) == (calls, writes)
+    assert found.facts["modifiers"] == ["noexcept"]
+
+
+def test_a_variable_with_arguments_calls_its_constructor() -> None:
+    source = 'void f() { std::ifstream in(path + ".txt", mode); int n(1 + 2); }\n'
+
+    found = method(source)
+    assert [(site.callee, source[site.start : site.end]) for site in found.call_sites] == [
+        ("std::ifstream", '(path + ".txt", mode)')
+    ]
+    assert found.facts["calls"] == ["std::ifstream"]
+
+
+@each_row("language", ["c", "cpp"])
+def test_a_macro_between_static_and_the_type_is_no_syntax_error(language: str) -> None:
+    found = extract(language, "a", b"\nstatic FORCE_INLINE item *find(int id) { return get(id); }\n")
+
+    assert [(item.kind, item.name) for item in found.chunks] == [("function", "find")]
+    assert found.remarks == []

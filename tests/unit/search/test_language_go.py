@@ -3,6 +3,7 @@
 from functools import cache
 
 import pytest
+from tests.rows import each_row
 
 from holdfast.search.extract.code import extract
 from holdfast.search.languages import fields_of
@@ -301,7 +302,7 @@ def test_capital_letters_make_names_public(name: str, visibility: str) -> None:
     assert chunk(name).visibility == visibility
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "fact", "expected"),
     [
         ("NewShop", "params", ["ctx", "name", "size", "depth", "opts"]),

@@ -3,6 +3,7 @@
 from functools import cache
 
 import pytest
+from tests.rows import each_row
 
 from holdfast.search.extract.code import extract
 from holdfast.search.languages import fields_of
@@ -329,7 +330,7 @@ def test_visibility_is_the_access_modifier_or_that_of_the_package(name: str, vis
     assert chunk(name).visibility == visibility
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "fact", "expected"),
     [
         ("Shop.sell", "params", ["basket", "extra", "rest"]),

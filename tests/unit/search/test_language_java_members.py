@@ -75,7 +75,7 @@ def test_a_macro_in_front_of_the_name_of_a_class_is_not_its_name(head: str, name
 
 
 def test_where_control_flow_is_not_known_it_is_not_counted() -> None:
-    assert definitions("rust", "fn f() { if a {} }")[0].counts == {}
+    assert definitions("zig", "fn f() void { if (a) {} }")[0].counts == {}
 
 
 def test_lambdas_type_arguments_and_receivers_are_told_apart_from_the_method() -> None:

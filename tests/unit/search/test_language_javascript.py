@@ -3,6 +3,7 @@
 from functools import cache
 
 import pytest
+from tests.rows import each_row
 
 from holdfast.search.extract.code import extract
 from holdfast.search.languages import fields_of
@@ -197,7 +198,7 @@ def test_visibility_is_told_by_signs_and_underscores(name: str, visibility: str)
     assert chunk(name).visibility == visibility
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "fact", "expected"),
     [
         ("openShop", "params", ["name", "size", "rest", "id", "first", "others"]),

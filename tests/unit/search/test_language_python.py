@@ -3,6 +3,7 @@
 from functools import cache
 
 import pytest
+from tests.rows import each_row
 
 from holdfast.search.extract.code import extract
 from holdfast.search.languages import fields_of
@@ -330,7 +331,7 @@ def test_visibility_is_told_by_underscores(name: str, visibility: str) -> None:
     assert chunk(name).visibility == visibility
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "fact", "expected"),
     [
         ("open_shop", "params", ["name", "args", "sep", "size", "rest"]),
@@ -540,3 +541,10 @@ def test_a_decorator_of_the_top_level_is_used_but_not_called_by_what_it_decorate
     assert [site.callee for site in found.call_sites] == ["g"]
     assert found.facts["decorators"] == ["lru_cache"]
     assert found.facts["uses"] == ["g", "lru_cache", "size", "functools.lru_cache"]
+
+
+def test_a_function_of_an_imported_module_does_not_change_the_module() -> None:
+    source = b"import os\nfrom shop import stock\ndef f(p):\n    os.remove(p)\n    stock.remove(p)\n"
+    chunks = extract("python", "a.py", source).chunks
+
+    assert next(found for found in chunks if found.name == "f").facts["mutations"] == ["stock.remove()"]

@@ -3,8 +3,10 @@
 from functools import cache
 
 import pytest
+from tests.rows import each_row
 
 from holdfast.search.extract.code import extract
+from holdfast.search.languages import fields_of
 from holdfast.search.model import Chunk
 
 RUBY = """\
@@ -181,18 +183,18 @@ SOURCES = {"ruby": RUBY, "php": PHP, "shell": SHELL, "lua": LUA, "elixir": ELIXI
 # kind, name, visibility, first line, last line
 DEFINITIONS = {
     "ruby": [
-        ("variable", "LIMIT", "", 4, 4),
-        ("namespace", "Store", "", 6, 34),
-        ("class", "Store.Shop", "", 9, 31),
-        ("variable", "Store.Shop.RATES", "", 10, 10),
-        ("method", "Store.Shop.initialize", "", 13, 15),
-        ("method", "Store.Shop.open", "", 17, 17),
-        ("method", "Store.Shop.build", "", 20, 20),
-        ("method", "Store.Shop.open?", "", 23, 23),
-        ("method", "Store.Shop.==", "", 24, 24),
-        ("method", "Store.Shop.hidden", "", 28, 30),
-        ("class", "Store.Store.Till", "", 33, 33),
-        ("function", "main", "", 36, 38),
+        ("variable", "LIMIT", "public", 4, 4),
+        ("namespace", "Store", "public", 6, 34),
+        ("class", "Store.Shop", "public", 9, 31),
+        ("variable", "Store.Shop.RATES", "public", 10, 10),
+        ("method", "Store.Shop.initialize", "public", 13, 15),
+        ("method", "Store.Shop.open", "public", 17, 17),
+        ("method", "Store.Shop.build", "public", 20, 20),
+        ("method", "Store.Shop.open?", "public", 23, 23),
+        ("method", "Store.Shop.==", "public", 24, 24),
+        ("method", "Store.Shop.hidden", "private", 28, 30),
+        ("class", "Store.Store.Till", "public", 33, 33),
+        ("function", "main", "public", 36, 38),
     ],
     "php": [
         ("variable", "LIMIT", "public", 6, 6),
@@ -234,6 +236,8 @@ DEFINITIONS = {
         ("function", "global", "public", 14, 14),
         ("function", "anonymous", "private", 15, 15),
         ("function", "M.field", "public", 16, 16),
+        ("variable", "M.table", "public", 17, 17),
+        ("function", "M.table.key", "public", 17, 17),
     ],
     "elixir": [
         ("namespace", "Shop.Core", "public", 1, 31),
@@ -277,7 +281,7 @@ def test_every_definition_is_found_with_its_kind_name_visibility_and_lines(langu
     [
         ("ruby", "Store.Shop", "extends", ["Base::Thing"]),
         ("ruby", "Store", "extends", []),
-        ("php", "Shop", "extends", ["Base", "Seller", "\\Countable"]),
+        ("php", "Shop", "extends", ["Base", "Seller", "Countable", "Loggable"]),
         ("php", "Shop.sell", "modifiers", ["protected", "static"]),
         ("php", "Seller", "extends", ["Named"]),
         ("lua", "hidden", "modifiers", ["local"]),
@@ -325,9 +329,61 @@ def test_the_comment_above_a_definition_documents_it(language: str, name: str, d
         ("lua", "hidden", "local function hidden(x, ...)"),
         ("lua", "LIMIT", "LIMIT = 10"),
         ("elixir", "Shop.Core.open", "def open(name, opts \\\\ []) when is_binary(name)"),
-        ("elixir", "Shop.Core.hidden", "defp hidden(x), do: x"),
+        ("elixir", "Shop.Core.hidden", "defp hidden(x)"),
         ("elixir", "Seller", "defprotocol Seller"),
     ],
 )
 def test_a_signature_is_one_line_without_the_body(language: str, name: str, signature: str) -> None:
     assert definition(language, name).signature == signature
+
+
+# A function that does something with names that are not ASCII; what it is called, and what it calls.
+FOREIGN = {
+    "ruby": ("def größe(länge)\n prüfe(länge)\nend\n", "größe", "prüfe"),
+    "php": ("<?php\nfunction größe($länge) { prüfe($länge); }\n", "größe", "prüfe"),
+    "shell": ("große() {\n mkdir größe\n}\n", "große", "mkdir"),
+    "lua": ("function size(a)\n check(a, 'größe')\nend\n", "size", "check"),
+    "elixir": ("defmodule A do\n def größe(länge), do: prüfe(länge)\nend\n", "A.größe", "prüfe"),
+}
+
+
+@each_row("language", SOURCES)
+@each_row("before", [b"", b"\xef\xbb\xbf"])
+def test_names_of_all_alphabets_are_found_with_and_without_a_byte_order_mark(language: str, before: bytes) -> None:
+    source, name, callee = FOREIGN[language]
+    chunks = extract(language, "a", before + source.encode()).chunks
+    found = [item for item in chunks if item.mode == "code" and item.name == name]
+
+    assert found
+    assert found[0].facts["calls"] == [callee]
+
+
+@each_row("language", SOURCES)
+def test_line_ends_of_windows_change_no_fact(language: str) -> None:
+    plain, windows = (
+        [item for item in extract(language, "a", text.encode()).chunks if item.mode == "code"]
+        for text in (SOURCES[language], SOURCES[language].replace("\n", "\r\n"))
+    )
+
+    assert [(item.name, item.facts, item.counts, item.signature) for item in plain] == [
+        (item.name, item.facts, item.counts, item.signature) for item in windows
+    ]
+
+
+@each_row("language", SOURCES)
+@each_row("place", range(0, 1_200, 171))
+def test_half_a_file_and_a_file_with_nul_bytes_give_facts_of_the_language_only(language: str, place: int) -> None:
+    source = SOURCES[language].encode()
+    for broken in (source[:place], source[:place] + b"\x00\xff" + source[place:]):
+        chunks = extract(language, "a", broken).chunks
+
+        assert {fact for chunk in chunks for fact in chunk.facts} <= fields_of(language)
+
+
+@each_row("language", SOURCES)
+@each_row("sign", ["f(", "[", "a.b ", "x = ", "-> { "])
+def test_thousands_of_levels_are_survived(language: str, sign: str) -> None:
+    source = SOURCES[language] + "\n" + sign * 2_000 + "\n"
+    names = {item.name for item in extract(language, "a", source.encode()).chunks}
+
+    assert names & {expected[1] for expected in DEFINITIONS[language]}

@@ -3,6 +3,7 @@
 from functools import cache
 
 import pytest
+from tests.rows import each_row
 
 from holdfast.search.extract.code import extract
 from holdfast.search.languages import fields_of
@@ -165,7 +166,7 @@ def test_a_signature_is_one_line(name: str, signature: str) -> None:
     assert chunk(name).signature == signature
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "fact", "expected"),
     [
         ("Shop.constructor", "params", ["bank", "name", "rest"]),

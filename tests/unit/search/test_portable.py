@@ -16,7 +16,7 @@ import pytest
 
 from holdfast.errors import ToolError
 from holdfast.search.answers.portable import CompactedPortable, PortableIndex
-from holdfast.search.engine.fts_file import seal
+from holdfast.search.engine.portable_file import seal
 from holdfast.search.home import IndexBusyError, IndexHome
 from holdfast.search.library import SearchIndex, build_index, compact_index, open_index
 from holdfast.search.portable import build_portable, compact_portable
@@ -31,6 +31,9 @@ FILES = {
     "README.md": "# Budgets\n\nHow retries are limited.\n",
     "run.log": '{"level": "error", "message": "budget exhausted"}\n',
 }
+
+
+HOW = "run `holdfast index build --backend {}`, or call build_sqlite_index"
 
 
 @dataclass(frozen=True)
@@ -162,13 +165,10 @@ def test_an_empty_repository_has_an_empty_file(tmp_path: Path) -> None:
 
 def test_without_the_file_the_hint_says_how_to_make_it(project: Project) -> None:
     project.file.unlink()
-    error = refused(project.search, "budget")
-    assert (error.code, error.hint) == ("NO_INDEX", "call build_sqlite_index, or use the backend auto")
-
-
-@pytest.mark.parametrize("backend", ["memory", "sqlite"])
-def test_a_backend_that_there_is_not_is_never_replaced_by_another(project: Project, backend: str) -> None:
-    assert refused(project.search, "budget", backend=backend).code == "NO_INDEX"
+    for backend in ("sqlite", "sqlite-fts"):
+        error = refused(project.search, "budget", backend=backend)
+        assert (error.code, error.hint) == ("NO_INDEX", HOW.format(backend))
+        assert f"there is no {backend} index" in error.message
 
 
 def test_an_open_index_follows_the_file(project: Project) -> None:
@@ -186,7 +186,7 @@ def test_an_older_file_answers_at_its_own_generation_and_says_so(project: Projec
     project.write("src/spend.py", "def newcomer():\n    return 1\n")
     payload = project.search("spend")
     assert (payload["index"]["generation"], payload["total"]["code"]) == (1, 1)
-    assert "older than the index" in payload["warnings"][-1]["message"]
+    assert "older than the default one" in payload["warnings"][-1]["message"]
     assert payload["warnings"][-1]["code"] == "stale"
 
 
@@ -344,15 +344,16 @@ def damaged(project: Project, kind: str) -> None:
 @pytest.mark.parametrize("kind", ["torn", "zeros", "noise", "other format", "foreign"])
 def test_a_damaged_file_is_no_index_until_it_is_built_again(project: Project, kind: str) -> None:
     damaged(project, kind)
-    error = refused(project.search, "budget")
-    assert (error.code, error.hint) == ("NO_INDEX", "call build_sqlite_index, or use the backend auto")
+    for backend in ("sqlite", "sqlite-fts"):
+        error = refused(project.search, "budget", backend=backend)
+        assert (error.code, error.hint) == ("NO_INDEX", HOW.format(backend))
     assert refused(project.compact).code == "NO_INDEX"
     made = project.build(incremental=True)
     assert not made["incremental"]
     assert project.search("budget")["total"]["code"]
 
 
-@pytest.mark.parametrize("table", ["chunks", "portable", "words", "frequencies", "facts_of_index", "chunk_facts"])
+@pytest.mark.parametrize("table", ["chunks", "portable", "words", "frequencies", "facts_of_index", "postings"])
 def test_a_file_without_one_of_its_tables_is_no_index(project: Project, table: str) -> None:
     connection = sqlite3.connect(project.file)
     connection.execute(f"DROP TABLE {table}")

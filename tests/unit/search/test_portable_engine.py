@@ -1,4 +1,4 @@
-"""The parts of the portable backend: words as FTS5 keeps them, scores to the last digit, files that are none."""
+"""The parts of the portable backends: words as FTS5 keeps them, scores to the last digit, files that are none."""
 
 import os
 import sqlite3
@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from holdfast.errors import ToolError
 from holdfast.search.engine.bm25 import FieldScoring, length_code, single
 from holdfast.search.engine.combine import EVERYTHING, all_of, any_of, within
-from holdfast.search.engine.fts_file import connect_portable, is_portable
-from holdfast.search.engine.fts_schema import create_tables, encoded, streams
+from holdfast.search.engine.portable_file import connect_portable, is_portable
+from holdfast.search.engine.portable_schema import create_fts, encoded, has_fts5, streams
 from holdfast.search.prepared import ChunkWords
 
 EVERY = frozenset({1, 2, 3, 4})
@@ -21,7 +21,7 @@ EVERY = frozenset({1, 2, 3, 4})
 @pytest.fixture(scope="module")
 def tables() -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:")
-    create_tables(connection)
+    create_fts(connection)
     return connection
 
 
@@ -120,6 +120,10 @@ def test_what_is_not_ours_is_no_index(tmp_path: Path, kind: str) -> None:
     path = foreign(tmp_path, kind)
     assert not is_portable(path)
     with pytest.raises(ToolError) as caught:
-        connect_portable(path)
+        connect_portable(path, "sqlite")
     assert caught.value.code == "NO_INDEX"
-    assert caught.value.hint == "call build_sqlite_index, or use the backend auto"
+    assert caught.value.hint == "run `holdfast index build --backend sqlite`, or call build_sqlite_index"
+
+
+def test_this_sqlite_has_fts5() -> None:
+    assert has_fts5()

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 from tests.unit.search.work import grows_evenly
 
 from holdfast.search.decode import BOM, MAX_CHUNK_BYTES
@@ -150,8 +151,8 @@ def test_a_long_section_is_cut_between_paragraphs_but_not_inside_of_code() -> No
     ]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("piece", ["[", "<!--\n", "```\n", "# a\n", "- ", "a\n-\n", "====\na\n", "*_", "---- "])
+@each_row("language", LANGUAGES)
+@each_row("piece", ["[", "<!--\n", "```\n", "# a\n", "- ", "a\n-\n", "====\na\n", "*_", "---- "])
 def test_hostile_documents_are_cut_in_bounded_pieces_with_even_work(language: str, piece: str) -> None:
     found = extract_prose(language, "x", piece.encode() * (40_000 // len(piece))).chunks
 

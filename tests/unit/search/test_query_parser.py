@@ -5,6 +5,7 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 from tests.unit.search.work import grows_evenly
 
 from holdfast.errors import ToolError
@@ -121,7 +122,7 @@ def test_words_to_highlight_are_those_that_are_asked_for() -> None:
     assert query.words == ("where", "retry budget", "x")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("query", "column", "message"),
     [
         ("", 1, "empty"),
@@ -248,7 +249,7 @@ def test_random_queries_end_in_a_tree_or_in_a_mistake() -> None:
         assert is_sound(query), query
 
 
-@pytest.mark.parametrize(
+@each_row(
     "unit",
     [*PIECES, ' "\\"', " /[", " /a[", "'a ", 'lang:"', "-(", "()", "((a)", "NOT ", "a OR ", "'a' ", "/[][", "a)("],
 )

@@ -6,6 +6,7 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 from tests.unit.search.work import calls_made
 
 from holdfast.errors import ToolError
@@ -125,7 +126,7 @@ ENDLESS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("pattern", ORDINARY + ENDLESS)
+@each_row("pattern", ORDINARY + ENDLESS)
 def test_any_pattern_comes_to_an_end_on_any_text(pattern: str) -> None:
     # An engine that tries one way after the other would not come to an end on these in a lifetime.
     expression = compiled(pattern)

@@ -9,6 +9,7 @@ import jsonschema_rs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from holdfast.errors import ToolError
 from holdfast.search.request import (
@@ -68,7 +69,8 @@ def keywords(**arguments: Any) -> list[str]:
 
 
 def test_every_promised_argument_is_there_under_its_flag() -> None:
-    assert {field.name: field.flags for field in FIELDS if field.name != "explain"} == PROMISED
+    own = {"explain", "definition", "references", "callers", "workspacePath"}
+    assert {field.name: field.flags for field in FIELDS if field.name not in own} == PROMISED
 
 
 def test_the_request_has_one_attribute_per_row_of_the_table_with_its_default() -> None:
@@ -76,7 +78,8 @@ def test_the_request_has_one_attribute_per_row_of_the_table_with_its_default() -
 
     assert [attribute.name for attribute in fields(SearchRequest)] == list(rows)
     for attribute in fields(SearchRequest)[1:]:
-        assert attribute.default == (() if rows[attribute.name].kind == "texts" else rows[attribute.name].default)
+        row = rows[attribute.name]
+        assert attribute.default == (() if row.kind in {"texts", "places"} else row.default)
 
 
 def test_every_row_is_explained_in_one_line_and_belongs_to_a_group() -> None:
@@ -86,7 +89,7 @@ def test_every_row_is_explained_in_one_line_and_belongs_to_a_group() -> None:
         assert field.group in GROUPS or field.name == "query"
 
 
-@pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.name)
+@each_row("field", FIELDS, ids=lambda field: field.name)
 def test_the_example_of_every_argument_is_valid_and_fits_the_schema(field: Any) -> None:
     arguments = {"query": "retry", field.name: field.example}
 
@@ -140,7 +143,7 @@ def test_top_below_one_becomes_one(given: Any, top: int) -> None:
     assert request(top=given).top == top
 
 
-@pytest.mark.parametrize("name", [field.name for field in FIELDS if field.kind in {"text", "texts", "json"}])
+@each_row("name", [field.name for field in FIELDS if field.kind in {"text", "texts", "json", "places"}])
 def test_a_blank_text_is_no_filter(name: str) -> None:
     assert keywords(**{name: " "}) == ["pattern"]
 
@@ -305,7 +308,7 @@ def test_case_holds_for_both_unless_one_of_them_says_otherwise() -> None:
 
 OTHER = {
     "text": "other", "texts": ["a", "b"], "integer": 3, "number": 2.5, "flag": False,
-    "conditions": {"key": "value"}, "json": '{"key": "value"}',
+    "conditions": {"key": "value"}, "json": '{"key": "value"}', "places": ["a", "b,c"],
 }  # fmt: skip
 
 
@@ -315,7 +318,7 @@ def other_value(field: Any) -> Any:
     return "2025-01-01" if field.name == "modifiedAfter" else OTHER[field.kind]
 
 
-@pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.name)
+@each_row("field", FIELDS, ids=lambda field: field.name)
 def test_every_single_field_changes_the_cache_key(field: Any) -> None:
     plain = SearchRequest("retry")
     other = replace(plain, **{field.attribute: other_value(field)})

@@ -10,8 +10,9 @@ from tests.unit.search.work import calls_made, grows_evenly
 
 from holdfast.search.extract.code import extract
 from holdfast.search.model import FACTS, CallSite, Chunk, Write
-from holdfast.search.risk import analyse, load_rules
+from holdfast.search.risk.analysis import analyse
 from holdfast.search.risk.blocks import find_blocks
+from holdfast.search.risk.loading import load_rules
 from holdfast.search.risk.masking import masked
 from holdfast.search.risk.places import chain_before
 
@@ -267,7 +268,7 @@ def as_chunk(source: bytes) -> Chunk:
 def test_beyond_a_bound_the_work_on_a_hostile_function_grows_no_faster_than_its_length(
     shape: Callable[[int], bytes], size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.search.risk.flows._MOST_WORK", 10_000)
+    monkeypatch.setattr("holdfast.search.risk.tracking._MOST_WORK", 10_000)
 
     def judge(count: int) -> None:
         source = shape(count)

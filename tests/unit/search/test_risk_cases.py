@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
+from tests.rows import each_row
 
 from holdfast.search.extract.code import extract
 from holdfast.search.model import CallSite, Chunk, Write
-from holdfast.search.risk import analyse, load_rules
+from holdfast.search.risk.analysis import analyse
 from holdfast.search.risk.flows import RiskFlow
+from holdfast.search.risk.loading import load_rules
 
 _CALL = re.compile(rb"((?:new\s+)?[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)*)(\()")
 _METHOD = re.compile(rb"\)\.([A-Za-z_$][\w$]*)(\()")
@@ -507,12 +509,12 @@ void f(HttpServletRequest request) {
 EVERY = PYTHON + JAVASCRIPT + GO + JAVA
 
 
-@pytest.mark.parametrize("given", EVERY, ids=lambda given: f"{given.language}: {given.title}")
+@each_row("given", EVERY, ids=lambda given: f"{given.language}: {given.title}")
 def test_a_flow_is_told_where_there_is_one_and_nowhere_else(given: Case) -> None:
     assert told(flows_of(given.language, given.code)) == given.flows
 
 
-@pytest.mark.parametrize("given", PYTHON, ids=lambda given: given.title)
+@each_row("given", PYTHON, ids=lambda given: given.title)
 def test_the_extractor_and_the_rules_together_tell_the_same(given: Case) -> None:
     source = given.code.encode()
     (chunk,) = [chunk for chunk in extract("python", "f.py", source).chunks if chunk.kind == "function"]

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import UsageError
-from holdfast.search.risk import load_rules, loading, rules_digest
+from holdfast.search.risk import loading
+from holdfast.search.risk.loading import load_rules, rules_digest
 from holdfast.search.risk.patterns import CALL, READ, parse_pattern
 from holdfast.search.risk.rules import RuleSet, Sanitizer, Sink, Source
 

@@ -5,6 +5,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from holdfast.search.stems import stem
 
@@ -47,7 +48,7 @@ KEPT = "class process status bus pass less css dns os this string need speed is 
 ENDINGS = re.compile(r"\w+").findall("s es ies ed ing e ie ied ss us ll pp string eed a t")
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@each_row("family", FAMILIES)
 def test_the_forms_of_a_word_have_one_stem(family: str) -> None:
     assert len({stem(word) for word in family.split()}) == 1
 

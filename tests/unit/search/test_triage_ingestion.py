@@ -1,7 +1,9 @@
 """Ingesting a file: what is read, what is told, what is written, and that nothing else happens."""
 
+import gzip
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -82,6 +84,75 @@ def test_an_explicit_path_may_lie_outside_of_the_repository(desk: Desk, tmp_path
     assert desk.ingest(None, "dependabot", input_path="../alerts.json")["unchanged"] == 1
 
 
+QUERIED = {
+    "number": 12,
+    "vulnerableManifestPath": "api/requirements.txt",
+    "securityVulnerability": {
+        "package": {"name": "PyYAML", "ecosystem": "PIP"},
+        "advisory": {"ghsaId": "GHSA-8q59-q68h-6hv4", "summary": "Improper Input Validation in PyYAML"},
+    },
+}
+
+
+@pytest.mark.parametrize("form", ["nodes", "edges", "organization", "list"])
+def test_an_export_of_the_query_language_is_the_same_finding_as_the_alert_itself(desk: Desk, form: str) -> None:
+    listed = {"edges": [{"node": QUERIED}]} if form == "edges" else {"nodes": [QUERIED]}
+    alerts = {**listed, "pageInfo": {"hasNextPage": form == "nodes"}}
+    repository = {"nameWithOwner": "octo/shop", "vulnerabilityAlerts": alerts}
+    data: Any = {"repository": repository}
+    if form == "organization":
+        data = {"organization": {"repositories": {"nodes": [repository]}}}
+    answer = desk.ingest([{"data": data}] if form == "list" else {"data": data}, "dependabot")
+
+    assert answer["recordIds"] == desk.ingest([ALERT], "dependabot")["recordIds"]
+    assert [warning["code"] for warning in answer["warnings"]] == (["more-pages"] if form == "nodes" else [])
+
+
+def test_pages_are_put_together_however_they_are_kept(desk: Desk) -> None:
+    numbered = [FINDING | {"findingArn": f"arn:{number}"} for number in range(4)]
+    pages = [{"findings": numbered[:2], "nextToken": "x"}, {"findings": numbered[2:], "ResponseMetadata": {}}]
+    forms = [
+        pages,
+        "\n".join(map(json.dumps, pages)),
+        json.dumps(numbered[:2]) + json.dumps(numbered[2:], indent=1),
+        json.dumps(pages[0], indent=1) + "\n" + json.dumps(pages[1], indent=1),
+    ]
+    answers = [desk.ingest(form, "aws_inspector") for form in forms]
+
+    assert [(one["total"], one["errors"], one["warnings"]) for one in answers] == [(4, 0, [])] * 4
+    assert len({tuple(one["recordIds"]) for one in answers}) == 1
+
+
+def test_what_was_packed_is_unpacked_and_never_beyond_the_limit(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed = gzip.compress(b'{"vulnId": "A"}\n{"vulnId": "B"}\n') + gzip.compress(b'{"vulnId": "C"}\n')
+    answer = desk.ingest(None, input_path=desk.write(packed, "findings.jsonl.gz"))
+
+    assert (answer["written"], answer["errors"]) == (3, 0)
+    shutil.rmtree(desk.cache)
+    assert "no whole gzip file" in refusal(desk, packed[:20]).message
+    monkeypatch.setattr(intake, "MOST_BYTES", 10_000)
+    assert "larger than" in refusal(desk, gzip.compress(b" " * 1_000_000)).message
+
+
+def test_the_same_findings_in_another_order_another_file_and_at_another_time_are_the_same_records(
+    desk: Desk,
+) -> None:
+    findings: list[dict[str, Any]] = [
+        {"ruleId": "S1", "file": "a.py", "line": 3},
+        {"ruleId": "S1", "file": "b.py", "line": 3},
+        {"odd": [1]},
+    ]
+    later = [{**finding, "lastSeen": "2027-01-01", "scan": {"time": 7}} for finding in reversed(findings)]
+    first = desk.ingest([{**finding, "scan": {}} for finding in findings])
+    again = desk.ingest(None, input_path=desk.write(later, "later.json"))
+
+    assert (first["written"], len(set(first["recordIds"]))) == (3, 3)
+    assert set(again["recordIds"]) == set(first["recordIds"])
+    assert len(list(desk.cache.rglob("records/*.json"))) == 3
+
+
 # --- what is refused ------------------------------------------------------------------------------------------
 
 
@@ -148,7 +219,7 @@ def test_all_wrong_arguments_are_told_at_once(desk: Desk) -> None:
         "/source",
         "/inputPath",
     ]
-    assert "dependabot, aws_inspector, generic, manual" in error.details["violations"][3]["message"]
+    assert "dependabot, aws_inspector, sarif, generic, manual" in error.details["violations"][3]["message"]
 
 
 @pytest.mark.parametrize("meta", [{"a": "\ud800"}, {"a": 2**80}, {"a": "x" * 70_000}, {"a": object()}, [1]])

@@ -271,7 +271,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(value=JSON | st.dictionaries(KEYS, JSON, min_size=2, max_size=8), source=st.sampled_from(sorted(SOURCES)))
 def test_any_json_becomes_a_record_or_one_reason(value: Any, source: str) -> None:
     try:

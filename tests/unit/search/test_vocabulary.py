@@ -32,3 +32,13 @@ def test_an_exact_value_is_found_or_nothing() -> None:
     assert Vocabulary(["a", "b"]).same("b") == ["b"]
     assert Vocabulary(["a", "c"]).same("b") == []
     assert Vocabulary([]).same("b") == []
+
+
+def test_a_name_is_the_end_of_longer_ones_however_a_language_writes_them() -> None:
+    found = Vocabulary(["subprocess.run", "Shell::run", "shell->run", "log:run", "App\\Shell\\run", "rerun"])
+
+    assert found.named("run()") == ["App\\Shell\\run", "Shell::run", "log:run", "shell->run", "subprocess.run"]
+    assert found.named("Shell::run") == ["Shell::run"]
+    assert Vocabulary(["App\\Models", "App\\Models\\User", "App\\ModelsOld"]).module("App\\Models") == [
+        "App\\Models", "App\\Models\\User",
+    ]  # fmt: skip

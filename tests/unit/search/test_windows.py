@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 from tests.unit.search.work import grows_evenly
 
 from holdfast.search.decode import MAX_CHUNK_BYTES
@@ -124,8 +125,8 @@ def test_a_long_text_without_structure_is_cut_at_blank_lines() -> None:
     assert {chunk.name for chunk in found} == {"some.file"}
 
 
-@pytest.mark.parametrize("language", FORMATS)
-@pytest.mark.parametrize("piece", ["é", "a b, ", "日本語", '{"a":1},', "/*", "\t", "[", "<a "])
+@each_row("language", FORMATS)
+@each_row("piece", ["é", "a b, ", "日本語", '{"a":1},', "/*", "\t", "[", "<a "])
 def test_a_giant_line_becomes_pieces_of_bounded_size_without_a_gap(language: str, piece: str) -> None:
     data = (piece * (100_000 // len(piece.encode()))).encode()
 
@@ -137,16 +138,16 @@ def test_a_giant_line_becomes_pieces_of_bounded_size_without_a_gap(language: str
         data[chunk.start : chunk.end].decode()
 
 
-@pytest.mark.parametrize("language", FORMATS)
-@pytest.mark.parametrize(
+@each_row("language", FORMATS)
+@each_row(
     "line", ["/*\n", "<!--\n", "# x\n", "{\n", " " * 500 + "\n", "a: {\n", '"a":\n', "[a" + " " * 300 + "\n"]
 )
 def test_the_work_on_hostile_lines_grows_with_their_number(language: str, line: str) -> None:
     assert grows_evenly(lambda count: extract_windows(language, "x", line.encode() * count), 150)
 
 
-@pytest.mark.parametrize("language", FORMATS)
-@pytest.mark.parametrize("text", ["", "\n\n", "\ufeff", "\r\r", "x", "\ufeff[a]\n"])
+@each_row("language", FORMATS)
+@each_row("text", ["", "\n\n", "\ufeff", "\r\r", "x", "\ufeff[a]\n"])
 def test_next_to_nothing_is_no_problem(language: str, text: str) -> None:
     found = blocks(language, text)
 

@@ -95,10 +95,8 @@ WRONG: list[tuple[Any, list[tuple[str, str]]]] = [
     ({"schemaVersion": 1, "repos": [REPO], "defaults": []}, [("/defaults", "INVALID_SHAPE")]),
     ({"schemaVersion": 1, "repos": [REPO], "defaults": {"root": "x"}}, [("/defaults", "UNKNOWN_KEY")]),
     ({"schemaVersion": 1, "repos": [REPO], "cacheRoot": "/tmp"}, [("/cacheRoot", "UNKNOWN_KEY")]),
-    ({"schemaVersion": 1, "repos": [{"root": "gone"}]}, [("/repos/0/root", "REPO_ROOT_NOT_FOUND")]),
-    ({"schemaVersion": 1, "repos": [{"root": "/dev/null"}]}, [("/repos/0/root", "REPO_ROOT_NOT_DIRECTORY")]),
     ({"schemaVersion": 1, "repos": [REPO, {"root": "./"}]}, [("/repos/1/root", "DUPLICATE_REPO_ROOT")]),
-    ({"schemaVersion": 1, "repos": [{"root": "x" * 5000}]}, [("/repos/0/root", "REPO_ROOT_NOT_FOUND")]),
+    ({"schemaVersion": 1, "repos": [{"root": "x"}, {"root": "./x"}]}, [("/repos/1/root", "DUPLICATE_REPO_ROOT")]),
 ]
 
 
@@ -278,3 +276,21 @@ def test_the_look_ends_when_the_caller_stops(tmp_path: Path) -> None:
     with pytest.raises(ToolError) as found:
         workspace_status(workspace, tmp_path / "cache", stop=lambda: True)
     assert found.value.code == "CANCELLED"
+
+
+def test_a_directory_that_is_not_there_is_told_in_its_entry_and_harms_no_other(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "file").touch()
+    places = ["here", "gone", "file", "x" * 5000]
+    status = workspace_status(read(tmp_path, *({"root": place} for place in places)), tmp_path / "cache")
+
+    problems = [
+        entry["problem"] and (entry["problem"]["code"], entry["problem"]["message"]) for entry in status["repos"]
+    ]
+    assert problems[0][0] == "NO_INDEX"
+    assert problems[1:3] == [
+        ("NOT_FOUND", "the directory gone does not exist"),
+        ("NOT_FOUND", "file is not a directory"),
+    ]
+    assert (problems[3][0], len(problems[3][1]) < 100) == ("NOT_FOUND", True)
+    assert status["totals"]["problems"] == 4

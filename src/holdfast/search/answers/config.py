@@ -40,7 +40,7 @@ class VectorCapabilities(Answer):
     """Which engines for vectors are there."""
 
     sqlite_vec: bool = Field(description="Whether the extension sqlite-vec is there and can be loaded.")
-    hnsw: bool = Field(description="Whether hnswlib is installed.")
+    hnsw: bool = Field(description="Whether a graph over vectors can be made and searched.")
 
 
 class McpCapabilities(Answer):
@@ -152,7 +152,7 @@ class ConfigFile(Answer):
 
 
 class PortableFile(Answer):
-    """The portable file of the backend sqlite-fts."""
+    """The portable file of the backends sqlite and sqlite-fts."""
 
     path: str = Field(description="Where it is or would be.")
     exists: bool = Field(description="Whether it is there.")

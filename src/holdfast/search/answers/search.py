@@ -47,9 +47,74 @@ Around = TypedDict(
     },
 )
 
+Symbol = TypedDict(
+    "Symbol",
+    {
+        "relation": Annotated[str, Field(description="What was asked for: definition, references, callers.")],
+        "name": Annotated[str, Field(description="The name, as it stands there or as an import resolves it.")],
+        "resolved": Annotated[bool, Field(description="Whether the code says that this symbol is meant.")],
+        "by": Annotated[str, Field(description="How: import, file, package; name is a guess.")],
+    },
+)
+
+Remark = TypedDict(
+    "Remark",
+    {
+        "tool": Annotated[str, Field(description="The linter.")],
+        "line": Annotated[int, Field(description="Where, from 1.")],
+        "column": Annotated[int, Field(description="Where in the line, from 1.")],
+        "rule": Annotated[str, Field(description="The rule of the linter.")],
+        "severity": Annotated[str, Field(description="error, warning or info.")],
+        "message": Annotated[str, Field(description="What it says.")],
+    },
+)
+
+RiskPlace = TypedDict(
+    "RiskPlace",
+    {
+        "name": Annotated[str, Field(description="The name of the rule.")],
+        "line": Annotated[int, Field(description="Where, from 1.")],
+        "category": NotRequired[Annotated[str, Field(description="Of a sink: such as sql-injection.")]],
+        "severity": NotRequired[Annotated[str, Field(description="Of a sink: low, medium, high, critical.")]],
+    },
+)
+
+RiskStep = TypedDict(
+    "RiskStep",
+    {
+        "file": Annotated[str, Field(description="Path from the root of the repository.")],
+        "line": Annotated[int, Field(description="Where, from 1.")],
+        "text": Annotated[str, Field(description="The line.")],
+    },
+)
+
+RiskFlow = TypedDict(
+    "RiskFlow",
+    {
+        "source": Annotated[str, Field(description="The rule of the untrusted input.")],
+        "sink": Annotated[str, Field(description="The rule of the dangerous call.")],
+        "category": Annotated[str, Field(description="Of the sink.")],
+        "severity": Annotated[str, Field(description="Of the sink: low, medium, high, critical.")],
+        "scope": Annotated[str, Field(description="local, or cross-function: through one call.")],
+        "confidence": Annotated[str, Field(description="high, medium; low: a callee is a guess by its name.")],
+        "path": Annotated[list[RiskStep], Field(description="The lines from the source to the sink.")],
+    },
+)
+
+Risk = TypedDict(
+    "Risk",
+    {
+        "severity": Annotated[str | None, Field(description="The worst of its sinks and flows.")],
+        "sources": Annotated[list[RiskPlace], Field(description="Untrusted input that it reads.")],
+        "sinks": Annotated[list[RiskPlace], Field(description="Dangerous calls that it makes.")],
+        "flows": Annotated[list[RiskFlow], Field(description="Paths of data from one to the other.")],
+    },
+)
+
 Hit = TypedDict(
     "Hit",
     {
+        "repo": NotRequired[Annotated[str, Field(description="Its repository, where several were searched.")]],
         "id": Annotated[str, Field(description="Stays the same while the chunk stays where it is.")],
         "file": Annotated[str, Field(description="Path from the root of the repository.")],
         "start": Annotated[int, Field(description="Where the chunk begins, in bytes of its decoded text.")],
@@ -67,12 +132,27 @@ Hit = TypedDict(
         "annScore": Annotated[float | None, Field(description="The part of vectors; null without them.")],
         "annSource": Annotated[str | None, Field(description="Where the vectors come from.")],
         "annType": Annotated[str | None, Field(description="How they were compared.")],
-        "language": Annotated[str, Field(description="The language of the file.")],
+        "language": Annotated[str, Field(description="Its language; of embedded code, its own.")],
+        "location": NotRequired[
+            Annotated[dict[str, JsonValue], Field(description="Of a document: its page, or the headings above.")]
+        ],
         "why": Annotated[list[str], Field(description="Why it was found.")],
         "snippet": Annotated[Snippet, Field(description="The lines that match best.")],
         "context": NotRequired[Annotated[Around, Field(description="Lines around it; with `context` only.")]],
         "scoreBreakdown": NotRequired[
             Annotated[dict[str, float], Field(description="The parts of the score; with `explain` only.")]
+        ],
+        "risk": NotRequired[
+            Annotated[
+                Risk,
+                Field(description="What the risk rules found; in full answers, and with a filter on risk."),
+            ]
+        ],
+        "symbol": NotRequired[
+            Annotated[list[Symbol], Field(description="How it is tied to the names that were asked for.")]
+        ],
+        "lint": NotRequired[
+            Annotated[list[Remark], Field(description="What linters say of it; in full answers, and with `lint`.")]
         ],
         "signature": NotRequired[Annotated[str, Field(description="As it is written; in full answers only.")]],
         "doc": NotRequired[Annotated[str, Field(description="Its documentation; in full answers only.")]],
@@ -125,6 +205,7 @@ BundleHit = TypedDict(
 Bundle = TypedDict(
     "Bundle",
     {
+        "repo": NotRequired[Annotated[str, Field(description="Its repository, where several were searched.")]],
         "bundleId": Annotated[str, Field(description="The same for the same file.")],
         "file": Annotated[str, Field(description="The file.")],
         "hitCount": Annotated[int, Field(description="How many hits are in it.")],
@@ -187,6 +268,29 @@ AsOf = TypedDict(
     },
 )
 
+OneOfSeveral = TypedDict(
+    "OneOfSeveral",
+    {
+        "repo": Annotated[str, Field(description="Its name: hits of it say it too.")],
+        "root": Annotated[str, Field(description="Its directory.")],
+        "index": Annotated[AboutIndex | None, Field(description="Its index; null where it was not searched.")],
+        "total": Annotated[Totals, Field(description="How many matches it has in each mode.")],
+        "problem": Annotated[
+            Warned | None, Field(description="Why it was not searched: an error code, and a message.")
+        ],
+        "elapsedMs": Annotated[float, Field(description="How long it took, in milliseconds.")],
+    },
+)
+
+SearchedWorkspace = TypedDict(
+    "SearchedWorkspace",
+    {
+        "path": Annotated[str, Field(description="The file.")],
+        "name": Annotated[str | None, Field(description="What it calls itself.")],
+        "repoSetId": Annotated[str, Field(description="The same for the same repositories.")],
+    },
+)
+
 SearchAnswer = TypedDict(
     "SearchAnswer",
     {
@@ -200,9 +304,20 @@ SearchAnswer = TypedDict(
         "total": Annotated[Totals, Field(description="How many matches there are in each mode.")],
         "truncated": Annotated[bool, Field(description="Whether there are more matches than are shown.")],
         "warnings": Annotated[list[Warned], Field(description="What to know about this answer.")],
-        "index": Annotated[AboutIndex, Field(description="The index that was searched.")],
+        "index": Annotated[
+            AboutIndex, Field(description="The index that was searched; several as one, as old as the oldest.")
+        ],
         "asOf": Annotated[AsOf, Field(description="The state of the repository that was searched.")],
         "elapsedMs": Annotated[float, Field(description="How long the search took, in milliseconds.")],
+        "repos": NotRequired[
+            Annotated[
+                list[OneOfSeveral],
+                Field(description="The repositories, where several were searched, the most important first."),
+            ]
+        ],
+        "workspace": NotRequired[
+            Annotated[SearchedWorkspace, Field(description="The workspace file that was named.")]
+        ],
         "stats": NotRequired[
             Annotated[
                 dict[str, JsonValue], Field(description="Figures, with `explain`; or that the branch is another.")

@@ -8,7 +8,7 @@ from holdfast.search.answers.answer import Answer, Remark
 
 __all__ = ["ContextPackResult", "DecisionResult", "IngestError", "IngestResult", "IngestedRecord"]
 
-_Source = Literal["dependabot", "aws_inspector", "generic", "manual"]
+_Source = Literal["dependabot", "aws_inspector", "sarif", "generic", "manual"]
 _Status = Literal["fix", "accept", "defer", "false_positive", "not_affected"]
 
 

@@ -32,6 +32,7 @@ class FoundFile:
     mtime_ns: int
     mode: str  # code, prose or records
     language: str
+    place: str = ""  # where it really lies, if not there
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +68,9 @@ class KnownFile:
 class Discovery:
     """All that was seen below a root, sorted by path.
 
-    `directories` holds the time of change of every directory that was listed (the root is ""), taken before it was
-    listed; -1 says that the directory changed meanwhile and must be looked at again. `remarks` are for people.
+    `directories` holds the time of change of every directory that was listed (the root is "", one elsewhere its
+    whole path), taken before it was listed; -1: it changed meanwhile and must be looked at again.
+    `remarks` are for people.
     """
 
     files: list[FoundFile] = field(default_factory=list)

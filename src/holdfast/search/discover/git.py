@@ -1,7 +1,7 @@
 """What git says about the files of a work tree: which are part of it, and which it ignores.
 
 Git is asked, not imitated: nested ignore files, `info/exclude` and the user's own excludes count exactly as for
-`git status`. How it is asked, so that nothing is written and nothing else is run, is said in `search.git`.
+`git status`. How it is asked, so that nothing is written and nothing else is run, is said in `git.asking`.
 """
 
 import os
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from holdfast.search.git import Git, never
+from holdfast.git.asking import Git, never
 
 __all__ = ["GitListing", "list_files"]
 

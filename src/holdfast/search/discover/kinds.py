@@ -17,8 +17,10 @@ __all__ = [
     "TEXT",
     "Kind",
     "extension_of",
+    "extensions_of",
     "kind_of_language",
     "kind_of_name",
+    "language_id",
     "language_ids",
 ]
 
@@ -43,6 +45,7 @@ _EXTENSIONS = {
     "c": "c h",
     "clojure": "clj cljs cljc edn",
     "cmake": "cmake",
+    "cobol": "cob cbl cpy cobol",
     "coffeescript": "coffee",
     "cpp": "cc cpp cxx c++ hh hpp hxx h++ ipp inl tpp txx cu cuh ino",
     "crystal": "cr",
@@ -71,7 +74,7 @@ _EXTENSIONS = {
     "ini": "ini cfg conf cnf properties editorconfig desktop service socket timer env",
     "java": "java",
     "javascript": "js jsx mjs cjs es6",
-    "json": "json json5 jsonc geojson webmanifest ipynb har map avsc",
+    "json": "json json5 jsonc geojson webmanifest har map avsc",
     "jsonl": "jsonl ndjson",
     "julia": "jl",
     "kotlin": "kt kts",
@@ -84,8 +87,10 @@ _EXTENSIONS = {
     "matlab": "matlab",
     "nim": "nim nims",
     "nix": "nix",
+    "notebook": "ipynb",
     "objc": "m mm",
-    "ocaml": "ml mli mll mly",
+    "ocaml": "ml mll mly",
+    "ocaml_interface": "mli",
     "org": "org",
     "pascal": "pas pp dpr",
     "perl": "pl pm t pod",
@@ -190,7 +195,8 @@ _ALIASES = {
     "adoc": "asciidoc", "assembly": "asm", "bash": "shell", "bat": "batch", "c#": "csharp", "c++": "cpp",
     "cc": "cpp", "clj": "clojure", "coffee": "coffeescript", "cs": "csharp", "cxx": "cpp", "docker": "dockerfile",
     "django": "template", "erl": "erlang", "f#": "fsharp", "golang": "go", "gql": "graphql", "hs": "haskell",
-    "htm": "html", "jinja": "template", "jinja2": "template", "jl": "julia", "js": "javascript",
+    "htm": "html", "ipynb": "notebook", "ipython": "python", "ipython3": "python", "jinja": "template",
+    "jinja2": "template", "jl": "julia", "js": "javascript",
     "jsx": "javascript", "kt": "kotlin", "less": "css", "make": "makefile", "md": "markdown", "ml": "ocaml",
     "node": "javascript", "nodejs": "javascript", "obj-c": "objc", "objective-c": "objc", "objectivec": "objc",
     "pl": "perl", "plaintext": "text", "proto": "protobuf", "ps1": "powershell", "pwsh": "powershell",
@@ -199,7 +205,11 @@ _ALIASES = {
     "tf": "hcl", "ts": "typescript", "txt": "text", "visualbasic": "vb", "yml": "yaml", "zsh": "shell",
 }  # fmt: skip
 
-_MEMBERS = {"typescript": {"typescript", "tsx"}, "json": {"json", "jsonl"}}
+_MEMBERS = {
+    "typescript": {"typescript", "tsx"},
+    "json": {"json", "jsonl"},
+    "ocaml": {"ocaml", "ocaml_interface"},
+}
 
 TEXT = Kind("prose", "text")
 
@@ -226,6 +236,11 @@ def extension_of(name: str) -> str:
     return extension.lower() if dot and stem else ""
 
 
+def extensions_of(language: str) -> tuple[str, ...]:
+    """The extensions that mean a language, without the dot."""
+    return tuple(_EXTENSIONS.get(language, "").split())
+
+
 def kind_of_language(language: str) -> Kind:
     """The kind of the files of one language."""
     return _KINDS[language]
@@ -242,10 +257,16 @@ def kind_of_name(name: str) -> Kind | None:
     return _BY_NAME.get(lower) or _BY_EXTENSION.get(extension_of(name)) or _BY_NAME.get(lower.partition(".")[0])
 
 
-def language_ids(name: str) -> set[str]:
-    """The ids of the languages that a person means by `py`, `C++` or `typescript`; empty for an unknown name."""
+def language_id(name: str) -> str:
+    """The id of the one language that is called `py`, `C++` or `typescript`; "" for an unknown name."""
     wanted = name.strip().lower()
     language = wanted if wanted in LANGUAGES else _ALIASES.get(wanted, "")
     if not language and wanted.removeprefix(".") in _BY_EXTENSION:
         language = _BY_EXTENSION[wanted.removeprefix(".")].language
+    return language
+
+
+def language_ids(name: str) -> set[str]:
+    """The ids of the languages that a person means by such a name, its kin included; empty for an unknown one."""
+    language = language_id(name)
     return set(_MEMBERS.get(language, {language})) if language else set()

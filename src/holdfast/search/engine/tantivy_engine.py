@@ -6,7 +6,7 @@ so a page of results is never shortened afterwards.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.search.engine.interface import (
     All,
@@ -22,10 +22,12 @@ from holdfast.search.engine.interface import (
     Sentence,
     Word,
 )
-from holdfast.search.engine.tantivy_schema import PHRASE_FIELDS
-from holdfast.search.engine.tantivy_writer import generation_of
+from holdfast.search.engine.tantivy_schema import PHRASE_FIELDS, generation_of
 from holdfast.search.engine.vocabulary import Vocabulary
 from holdfast.search.prepared import FACT_SEPARATOR, fact
+
+if TYPE_CHECKING:
+    from holdfast.search.engine.tantivy_figures import Figures
 
 __all__ = ["TantivyEngine"]
 
@@ -95,6 +97,12 @@ class TantivyEngine:
     def document_count(self) -> int:
         """How many chunks there are, with a document for each file on top."""
         return int(self._searcher.num_docs)
+
+    def figures(self, fields: tuple[str, ...]) -> "Figures":
+        """What is counted over all documents, for another backend that reckons with it."""
+        from holdfast.search.engine.tantivy_figures import figures_of
+
+        return figures_of(self._searcher, self._schema, fields)
 
     def vocabulary(self, fact: str) -> Vocabulary:
         """Every value that a fact has somewhere."""

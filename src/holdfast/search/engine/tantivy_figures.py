@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from holdfast.search.engine.tantivy_writer import generation_of
+from holdfast.search.engine.tantivy_schema import generation_of
 from holdfast.search.prepared import FACT_SEPARATOR
 
-__all__ = ["Figures", "TermsError", "read_figures", "segments_digest"]
+__all__ = ["Figures", "TermsError", "figures_of", "read_figures", "segments_digest"]
 
-_AVERAGE = "avgdl"
+_AVERAGE, _RECKONED = "avgdl", "N, total"  # what the explanation of a score calls them
 
 
 class TermsError(ValueError):
@@ -33,70 +33,62 @@ class Figures:
     averages: dict[str, float]  # words of a field in a document
     frequencies: dict[str, list[int]]  # of a word: documents that have it, by field
     facts: list[tuple[str, str]]  # every name and value
-    segments: str  # which parts the index is made of
 
 
 def read_figures(directory: Path, fields: tuple[str, ...]) -> Figures:
-    """The figures of the newest commit; needs the writer's lock, so that nothing is merged meanwhile.
+    """The figures of the newest commit; TermsError where the term index cannot be read."""
+    import tantivy
 
-    TermsError where the term index cannot be read.
-    """
     try:
-        return _read(directory, fields)
+        index = tantivy.Index.open(str(directory))
+        return figures_of(index.searcher(), index.schema, fields)
     except ValueError as error:  # tantivy tells everything that it cannot read like this
         raise TermsError(str(error)) from error
 
 
-def _read(directory: Path, fields: tuple[str, ...]) -> Figures:
-    import tantivy
-
-    index = tantivy.Index.open(str(directory))
-    searcher, schema = index.searcher(), index.schema
+def figures_of(searcher: Any, schema: Any, fields: tuple[str, ...]) -> Figures:
+    """The figures of the commit that a searcher holds."""
     frequencies: dict[str, list[int]] = {}
-    averages = {}
+    averages, reckoned = {}, 0.0
     for place, field in enumerate(fields):
         terms = searcher.terms_with_prefix(field, "")
         for word, count in terms:
             frequencies.setdefault(word, [0] * len(fields))[place] = count
-        averages[field] = _average(searcher, schema, field, [word for word, _ in terms])
+        explained = _explained(searcher, schema, field, [word for word, _ in terms])
+        averages[field] = next(_values(explained, _AVERAGE), 0.0)
+        reckoned = max(reckoned, next(_values(explained, _RECKONED), 0.0))
     named = (term.partition(FACT_SEPARATOR) for term, _ in searcher.terms_with_prefix("facts", ""))
     return Figures(
         generation=generation_of(searcher, schema),
         documents=int(searcher.num_docs),
-        reckoned=sum(segment["max_doc"] for segment in _segments(directory)),
+        reckoned=int(reckoned),
         averages=averages,
         frequencies=frequencies,
         facts=sorted((name, value) for name, _, value in named),
-        segments=segments_digest(directory),
     )
 
 
 def segments_digest(directory: Path) -> str:
-    """Changes whenever documents come, go or are merged."""
-    text = json.dumps(_segments(directory), sort_keys=True)
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+    """Changes whenever documents come, go or are merged: which parts the index is made of."""
+    segments = json.loads((directory / "meta.json").read_text())["segments"]
+    return hashlib.blake2b(json.dumps(segments, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
-def _segments(directory: Path) -> list[dict[str, Any]]:
-    segments: list[dict[str, Any]] = json.loads((directory / "meta.json").read_text())["segments"]
-    return segments
-
-
-def _average(searcher: Any, schema: Any, field: str, words: list[str]) -> float:
-    """The average length of a field. Only the explanation of a score tells it; 0.0 where no document has it."""
+def _explained(searcher: Any, schema: Any, field: str, words: list[str]) -> dict[str, Any]:
+    """How a score in a field comes about: only this tells some figures. Empty where no document has the field."""
     import tantivy
 
     for word in words:  # the most frequent first; those of removed documents find nothing
         query = tantivy.Query.term_query(schema, field, word, "freq")
         hits = searcher.search(query, 1, count=False).hits
         if hits:
-            explained = json.loads(query.explain(searcher, hits[0][1]).to_json())
-            return next(_values(explained, _AVERAGE))
-    return 0.0
+            explained: dict[str, Any] = json.loads(query.explain(searcher, hits[0][1]).to_json())
+            return explained
+    return {}
 
 
 def _values(explained: dict[str, Any], name: str) -> Iterator[float]:
-    if explained["description"].startswith(name):
+    if explained.get("description", "").startswith(name):
         yield explained["value"]
     for part in explained.get("details", []):
         yield from _values(part, name)

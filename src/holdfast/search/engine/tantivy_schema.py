@@ -5,7 +5,15 @@ from typing import Any
 
 from holdfast.search.prepared import PreparedFile, fact
 
-__all__ = ["COUNT_FIELDS", "GENERATION_TERM", "PHRASE_FIELDS", "build_schema", "documents", "generation_document"]
+__all__ = [
+    "COUNT_FIELDS",
+    "GENERATION_TERM",
+    "PHRASE_FIELDS",
+    "build_schema",
+    "documents",
+    "generation_document",
+    "generation_of",
+]
 
 COUNT_FIELDS = ("branches", "loops", "breaks", "continues")
 PHRASE_FIELDS = ("body", "name")  # a method of RetryBudget is found by "retry budget" too
@@ -70,3 +78,13 @@ def generation_document(generation: int) -> Any:
     document.add_unsigned("chunk", generation)
     document.add_text("facts", GENERATION_TERM)
     return document
+
+
+def generation_of(searcher: Any, schema: Any) -> int:
+    """The generation that an open searcher sees."""
+    import tantivy
+
+    query = tantivy.Query.term_query(schema, "facts", GENERATION_TERM)
+    hits = searcher.search(query, 2).hits
+    values = searcher.fast_field_values("chunk", [address for _, address in hits])
+    return max((int(value) for value in values), default=0)

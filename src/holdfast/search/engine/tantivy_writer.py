@@ -4,11 +4,17 @@ import json
 from pathlib import Path
 from typing import Any
 
-from holdfast.search.engine.tantivy_schema import GENERATION_TERM, build_schema, documents, generation_document
+from holdfast.search.engine.tantivy_schema import (
+    GENERATION_TERM,
+    build_schema,
+    documents,
+    generation_document,
+    generation_of,
+)
 from holdfast.search.prepared import PreparedFile
 from holdfast.search.tokens import body_streams
 
-__all__ = ["TermWriter", "committed_generation", "generation_of"]
+__all__ = ["TermWriter", "committed_generation"]
 
 _HEAP = 64_000_000  # bytes of postings in memory before a segment is written
 
@@ -88,13 +94,3 @@ def committed_generation(directory: Path) -> int:
 
     index = tantivy.Index.open(str(directory))
     return generation_of(index.searcher(), index.schema)
-
-
-def generation_of(searcher: Any, schema: Any) -> int:
-    """The generation that an open searcher sees."""
-    import tantivy
-
-    query = tantivy.Query.term_query(schema, "facts", GENERATION_TERM)
-    hits = searcher.search(query, 2).hits
-    values = searcher.fast_field_values("chunk", [address for _, address in hits])
-    return max((int(value) for value in values), default=0)

@@ -4,11 +4,20 @@ A filter is compared with the vocabulary, not with the chunks: thousands of valu
 chunks.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable
 from itertools import accumulate
 
 __all__ = ["Vocabulary"]
+
+_MARKS = ".:>\\/"  # the last sign of what languages write between the parts of a name: a.b, a::b, a->b
+_PARTS = re.compile(r"[.:>\\/]")
+
+
+def _last_name(name: str) -> str:
+    last = name.rpartition(".")[2]
+    return last if last.isidentifier() else _PARTS.split(last)[-1]
 
 
 class Vocabulary:
@@ -45,18 +54,20 @@ class Vocabulary:
         return found
 
     def named(self, needle: str) -> list[str]:
-        """The name itself, or a dotted name that ends with it: `run` finds `subprocess.run`."""
+        """The name itself, or a longer one that ends with it: `run` finds `subprocess.run` and `Shell::run`."""
         if self._by_last_name is None:
             self._by_last_name = {}
             for value in self.values:
-                self._by_last_name.setdefault(value.rpartition(".")[2], []).append(value)
+                self._by_last_name.setdefault(_last_name(value), []).append(value)
         name = needle.removesuffix("()")
-        alike = self._by_last_name.get(name.rpartition(".")[2], [])
-        return [value for value in alike if value == name or value.endswith("." + name)]
+        alike = self._by_last_name.get(_last_name(name), [])
+        return [
+            value for value in alike if value == name or (value.endswith(name) and value[-len(name) - 1] in _MARKS)
+        ]
 
     def module(self, needle: str) -> list[str]:
         """The module itself, or something below it: `os` finds `os.path`, and never `ossaudiodev`."""
-        below = (needle + ".", needle + "/", needle + ":")
+        below = tuple(needle + mark for mark in "./:\\")
         return [value for value in self.values if value == needle or value.startswith(below)]
 
     def _as_text(self) -> tuple[str, list[int]]:

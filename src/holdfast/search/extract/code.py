@@ -17,7 +17,7 @@ from holdfast.search.extract.names import gather_names
 from holdfast.search.extract.page import Page, one_line
 from holdfast.search.extract.scopes import CONTAINERS, Owners, Scope, find_definitions
 from holdfast.search.languages import available
-from holdfast.search.languages.language import Language
+from holdfast.search.languages.rules.language import Language
 from holdfast.search.model import COUNTS, Chunk, Extraction
 
 __all__ = ["extract"]
@@ -26,7 +26,8 @@ MAX_FACTS = 400
 MAX_SIGNATURE = 1_000
 MAX_SITES = 2_000
 
-_SIGNATURE_END = re.compile(r"\s*(?:=>|[:{=])?\s*\Z")
+_RUNNING = ("function", "method", "procedure", "trigger")
+_SIGNATURE_END = re.compile(r"\s*(?:=>|[:{=,])?\s*\Z")
 
 
 def extract(language: str, path: str, source: bytes) -> Extraction:
@@ -57,7 +58,7 @@ def _without_collector() -> Iterator[None]:
 def _extract(rules: Language, source: bytes) -> Extraction:
     captures = parse(rules, source)
     page = Page(source, captures)
-    definitions = find_definitions(captures, page)
+    definitions = find_definitions(captures, page, rules)
     blocks = find_blocks(captures, page, rules)
     covered = [(block.start, block.end) for block in blocks if block.worth and not block.is_docstring]
     scopes = [*definitions, *find_gaps(page, definitions, covered, rules)]
@@ -89,14 +90,12 @@ def _exports(definitions: list[Scope], gatherer: Gatherer, rules: Language) -> l
     outermost = [
         (scope, names)
         for scope in definitions
-        if scope.parent is None and (names := scope.name.split(", "))[0] == scope.plain_name
+        # More about a type that is defined elsewhere is no name that is offered.
+        if scope.parent is None
+        and scope.kind != "impl"
+        and (names := scope.name.split(", "))[0] == scope.plain_name
     ]
-    public = [
-        name
-        for scope, names in outermost
-        for name in names
-        if rules.visibility(name, scope.facts.get("modifiers", [])) == "public"
-    ]
+    public = [name for scope, names in outermost for name in names if _visibility(scope, name, rules) == "public"]
     named = [gatherer.page.name(*span) for span in gatherer.captures.of("export")]
     exports = _unique([*rules.exports(gatherer.page.source, public), *named])
     exported = set(exports)
@@ -104,6 +103,12 @@ def _exports(definitions: list[Scope], gatherer: Gatherer, rules: Language) -> l
         if not exported.isdisjoint(names):
             scope.facts["exports"] = [name for name in names if name in exported]
     return exports
+
+
+def _visibility(scope: Scope, name: str, rules: Language) -> str:
+    """By its name and its modifiers, or else by where it stands."""
+    said = rules.visibility(name, scope.facts.get("modifiers", [])) or scope.access
+    return "" if said == "unsaid" else said
 
 
 def _chunk(scope: Scope, gatherer: Gatherer) -> Chunk:
@@ -119,14 +124,21 @@ def _chunk(scope: Scope, gatherer: Gatherer) -> Chunk:
         end_line=page.line(scope.end - 1),
         signature="" if is_code_between else _signature(scope, page),
         doc=scope.doc,
-        visibility="" if is_code_between else rules.visibility(scope.plain_name, scope.facts.get("modifiers", [])),
+        visibility="" if is_code_between else _visibility(scope, scope.plain_name, rules),
         text=_text_without_bodies(scope, page) if scope.kind in CONTAINERS and scope.children else None,
-        facts={fact: _unique(values) for fact, values in scope.facts.items()},
+        facts=_facts(scope, rules.silent_sign),
         counts=_counts(scope) if "complexity" in rules.fields else {},
         flags=scope.flags,
         call_sites=gatherer.calls.get(scope, [])[:MAX_SITES],
         written=gatherer.writes.get(scope, [])[:MAX_SITES],
     )
+
+
+def _facts(scope: Scope, silent_sign: str) -> dict[str, list[str]]:
+    if not silent_sign:
+        return {fact: _unique(values) for fact, values in scope.facts.items()}
+    names = re.compile(rf"{re.escape(silent_sign)}(?=[^\W\d])")
+    return {fact: _unique([names.sub("", value) for value in values]) for fact, values in scope.facts.items()}
 
 
 def _signature(scope: Scope, page: Page) -> str:
@@ -148,7 +160,7 @@ def _text_without_bodies(scope: Scope, page: Page) -> str:
 
 def _counts(scope: Scope) -> dict[str, int]:
     counts = scope.counts
-    if scope.kind not in ("function", "method") and not counts:
+    if scope.kind not in _RUNNING and not counts:
         return {}
     complexity = 1 + sum(counts.get(name, 0) for name in ("branches", "loops", "booleans"))
     return {name: counts.get(name, 0) for name in COUNTS if name != "complexity"} | {"complexity": complexity}

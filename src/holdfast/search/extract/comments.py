@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from holdfast.search.extract.grammar import Captures, Span
 from holdfast.search.extract.page import Page
 from holdfast.search.extract.scopes import Owners, Scope
-from holdfast.search.languages.language import Language
+from holdfast.search.languages.rules.language import Language
 from holdfast.search.model import Chunk
 
 __all__ = ["Block", "attach", "find_blocks"]

@@ -5,20 +5,23 @@ Each capture has one short rule. Names that are read are found by `names`, which
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from holdfast.search.extract.grammar import Captures, Span
 from holdfast.search.extract.page import Page, one_line
 from holdfast.search.extract.scopes import Owners, Scope
-from holdfast.search.languages.language import Import, Language
-from holdfast.search.languages.lists import split_list
+from holdfast.search.extract.spelling import spelled
+from holdfast.search.languages.rules.language import Import, Language
+from holdfast.search.languages.rules.lists import split_list
 from holdfast.search.model import CallSite, Write
 
 __all__ = ["MAX_TEXT", "Gatherer"]
 
 MAX_TEXT = 200
 
+# Where a place says several of them, the last one of these counts.
+_ACCESS = ("public", "internal", "protected", "private", "unsaid")
 _COUNTED = ("branch", "loop", "break", "continue", "return", "boolean")
 _PLURALS = {
     "branch": "branches",
@@ -28,22 +31,28 @@ _PLURALS = {
     "return": "returns",
     "boolean": "booleans",
 }
-# Names may hold a dollar sign, and attributes a hash, in some languages; in others neither gets this far.
-_DOTTED = re.compile(r"(?!\d)[\w$]+(?:\.#?(?!\d)[\w$]+)*\Z")
-_CALLED_NAME = re.compile(r"(?!\d)[\w$]+(?:(?:\.#?|::|->)(?!\d)[\w$]+)*\Z")
+_CALLED_NAME = re.compile(r"(?!\d)[\w$]+(?:(?:\.#?|::|->)[\w$]+)*\Z")
 _NOISE = re.compile(r"[\s*?!\\]+")  # f \n .g, *f.g, f?.g
-_DOTTED_NAMES = re.compile(r"(?!\d)[\w$]+(?:\.#?(?!\d)[\w$]+)*")
+_TYPE_ARGUMENTS = re.compile(r"(?:::)?<[^<>]*>")
+_CHAINED = re.compile(r"[?!]+\.")  # a?.b, a!.b
 _CALLED = re.compile(r"\w\(")
 _WORDS = re.compile(r"(?!\d)[\w$]+")
 _CALLEE = re.compile(rb"(?:new\s+)?([A-Za-z_$\x80-\xff][\w$\x80-\xff.]*)\s*")
+_FUNCTIONS = ("function", "method")
 _AROUND_A_TARGET = "*&()[] \t\r\n"
+_DECLARATOR = re.compile(r"([*&]*)\s*([\w$]+)\s*((?:\[[^\[\]]*\]\s*)*)\Z")  # *p, buffer[64]
+_INDEX = re.compile(r"\[[^\[\]]*\]")
+_ATTRIBUTES = re.compile(r"\[\[.*?\]\]|\b__\w+\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)", re.DOTALL)
+_PATH_BEFORE = re.compile(rb"(?:[\w$]+(?:\.|::|->))+\Z")
 
 
 @dataclass(slots=True, frozen=True)
 class _Callee:
-    """What is called: its name as written, what it is by an import (or empty), and the facts that follow."""
+    """What is called: its name as written, the first part of it, what it is by an import (or empty), and the facts
+    that follow."""
 
     name: str
+    head: str
     resolved: str
     facts: tuple[tuple[str, str], ...]
 
@@ -59,12 +68,30 @@ class Gatherer:
         self.owners = owners
         self.actors = actors
         self.aliases: dict[str, str] = {}
+        self._local_aliases: dict[Scope, dict[str, str]] = {}  # of imports inside of functions
+        self._imported_names: set[str] = set()
+        self._elsewhere: dict[tuple[str, str | None], _Callee] = {}  # callees that mean something else somewhere
         self.imports: list[str] = []
         self.unread: list[Span] = []  # names that are not read: targets, callees
         self.calls: dict[Scope, list[CallSite]] = {}
         self.writes: dict[Scope, list[Write]] = {}
+        self._spelling = spelled(language)
+        if language.bound is not None:
+            self._take_patterns_apart(language.bound)
         self._arguments = dict(captures.of("arguments"))
         self._between = dict(captures.of("call.between"))
+        # By the end of the name; a call without anything behind its name has no arguments.
+        self._whole_ends = {name[1]: end for name, end in _innermost(captures) if name[1] < end}
+
+    def _take_patterns_apart(self, bound: re.Pattern[bytes]) -> None:
+        """Find the names in patterns, which may be of any depth, and forget what is written in heads."""
+        spans, heads = self.captures.spans, self.captures.of("unwritten")
+        for kind in ("assign.target", "assign.value", "unpack.target", "unpack.value", "bind.pattern"):
+            spans[kind] = self._outside(heads, self.captures.of(kind))
+        for kind in ("bind", "local"):
+            patterns = self.captures.of(f"{kind}.pattern")
+            names = {name.span() for span in patterns for name in bound.finditer(self.page.unquoted, *span)}
+            spans[kind] = sorted(names.union(self.captures.of(kind)))
 
     def gather(self) -> None:
         """Collect everything but the names that are read."""
@@ -75,6 +102,7 @@ class Gatherer:
         self._assign()
         self._unpack()
         self._bind()
+        self._say()
         self._call()
 
     def _each(self, capture: str, note: Callable[[Scope, str], None]) -> None:
@@ -92,29 +120,76 @@ class Gatherer:
             scope = self.actors.at(start)
             found: list[Import] = self.language.imports(self.page.plain[start:end].decode("utf-8", "replace"))
             for item in found:
-                self.imports.append(item.module)
-                scope.add("imports", item.module)
-                self.aliases.update(item.names)
+                if item.module:
+                    self.imports.append(item.module)
+                    scope.add("imports", item.module)
+                inside = self._local_aliases.setdefault(scope, {}) if scope.kind in _FUNCTIONS else self.aliases
+                inside.update(item.names)
+                self._imported_names.update(name for name, _ in item.names)
                 for name, target in item.names:
                     if not target.endswith(name):
                         scope.add("aliases", f"{name}={target}")
             self.unread.append((start, end))
 
     def _declare(self) -> None:
-        self._each("base", lambda scope, text: scope.add("extends", text.partition("(")[0]))
+        self._each("base", lambda scope, text: scope.add("extends", _without_root(text.partition("(")[0])))
         self._each("modifier", lambda scope, text: scope.add("modifiers", text))
+        for start, end in self.captures.of("modifier.head"):
+            scope = self.owners.at(start)
+            if start < scope.body or scope.kind == "variable":
+                scope.add("modifiers", self.page.name(start, end))
         self._each("implied.public", lambda scope, _: scope.add("modifiers", "public"))
-        self._each("result", lambda scope, text: scope.add("return_types", text.lstrip(": ")))
+        for start, end in self.captures.of("result"):
+            text = self.page.name(start, end)
+            # The sign before a type is none of it, but that of a literal is: `:ok`.
+            is_sign = self.page.unquoted[start : start + 1] == b":"
+            self.owners.at(start).add("return_types", text.lstrip(": ") if is_sign else text)
         self._each("decorator", self._decorate)
         self._each("flag.async", lambda scope, _: scope.flags.add("async"))
+        self._grant()
+        for start, _ in self.captures.of("result.before"):
+            self._result_before(self.owners.at(start), start)
         for start, end in self.captures.of("params"):
+            scope = self.owners.at(start)
+            if start <= scope.body:  # what is declared in a body has parameters of its own
+                self._parameters(scope, start, end)
+        for (start, _), (_, end) in self.captures.pairs("params.open", "params.close"):
             self._parameters(self.owners.at(start), start, end)
         self.unread += self.captures.of("decorator")
+
+    def _result_before(self, scope: Scope, end: int) -> None:
+        text = _ATTRIBUTES.sub(" ", self.page.plain[scope.head : end].decode("utf-8", "replace"))
+        result = " ".join(word for word in text.split() if word not in scope.facts.get("modifiers", ()))
+        if result and "(" not in result and end <= scope.body and result != "auto":
+            scope.add("return_types", result[:MAX_TEXT])
+
+    def _grant(self) -> None:
+        """Visibility that is said by the place of a definition, or by a section that it stands in."""
+        at, of = self.owners.at, self.captures.of
+        sections: dict[Scope, list[tuple[int, str]]] = {}
+        named: list[tuple[Scope, str]] = []
+        for word in _ACCESS:
+            for start, _ in of(f"access.{word}"):
+                scope = at(start)
+                if scope.start <= start <= scope.head:  # else it is a part of a definition, and none itself
+                    scope.access = word
+            for start, _ in of(f"section.{word}"):
+                sections.setdefault(at(start), []).append((start, word))
+            for start, end in of(f"named.{word}"):
+                name = self.page.name(start, end).lstrip(":")
+                named += [(scope, word) for scope in at(start).children if scope.plain_name == name]
+        for around, marks in sections.items():
+            marks.sort()
+            for scope in around.children:
+                index = bisect_left(marks, (scope.start, ""))
+                scope.access = marks[index - 1][1] if index else scope.access
+        for scope, word in named:
+            scope.add("modifiers", word)
 
     def _leave(self) -> None:
         """How a definition is left, for good or for a while: thrown, returned, yielded, awaited."""
         of = self.captures.of
-        self._each_own(self._thrown(), lambda scope, text: scope.add("throws", text))
+        self._each_own(self._thrown(), lambda scope, text: scope.add("throws", _without_root(text)))
         self._each_own(of("await"), lambda scope, text: scope.add("awaits", text))
         self._each_own(of("flag.generator"), lambda scope, _: scope.flags.add("generator"))
         self._each_own(of("return.value"), lambda scope, _: scope.flags.add("returns"))
@@ -190,15 +265,20 @@ class Gatherer:
             scope = self.actors.at(target[0])
             scope.add("inferred_types", f"{self.page.name(*target)}: {self.page.name(*declared)}"[:MAX_TEXT])
         for declared, target in self.captures.pairs("declared.type", "declared.name"):
-            written = self.page.name(*declared)
-            if written not in ("var", "auto"):  # these declare no type
-                self.actors.at(target[0]).add("inferred_types", f"{self.page.name(*target)}: {written}"[:MAX_TEXT])
+            written, name = self.page.name(*declared), self.page.name(*target)
+            if written in ("var", "auto"):  # these declare no type
+                continue
+            if not name.isidentifier():
+                if (parts := _DECLARATOR.match(name)) is None:
+                    continue
+                name, written = parts[2], written + parts[1] + "[]" * parts[3].count("[")
+            self.actors.at(target[0]).add("inferred_types", f"{name}: {written}"[:MAX_TEXT])
 
     def _unpack(self) -> None:
         """Patterns and lists of names that are written at once: each name has the whole value."""
         bound = sorted({*self.captures.of("bind"), *self.captures.of("local")})
         for target, value in self.captures.pairs("unpack.target", "unpack.value"):
-            first, behind = bisect_left(bound, target), bisect_left(bound, (target[1], 0))
+            first, behind = bisect_left(bound, (target[0], 0)), bisect_left(bound, (target[1], 0))
             for span in bound[first:behind]:
                 self._write(span, value)
         values = self.captures.of("assign.value")
@@ -219,8 +299,11 @@ class Gatherer:
             scope.locals.add(text)
             scope.add("writes", text)
             return [text]
+        text = _CHAINED.sub(".", text)
         items = (
-            split_list(text.strip("()")) if "[" in text or _CALLED.search(text) else _DOTTED_NAMES.findall(text)
+            split_list(text.strip("()"))
+            if "[" in text or _CALLED.search(text)
+            else self._spelling.each.findall(text)
         )
         names = [name for item in items if (name := self._one_target(scope, item))]
         if names and "[" not in text:
@@ -231,15 +314,15 @@ class Gatherer:
         base = item.strip()
         if base.endswith("]") and not base.startswith("["):
             base = base[: base.find("[")]
-            if _DOTTED.match(base):
+            if self._spelling.whole.match(base):
                 scope.add("mutations", f"{base}[]")
                 return base
             return ""
         base = base.strip(_AROUND_A_TARGET)
-        if not _DOTTED.match(base) or base in self.language.keywords:
+        if not self._spelling.whole.match(base) or base in self.language.keywords:
             return ""
         scope.add("writes", base)
-        if "." in base:
+        if self._spelling.first.fullmatch(base) is None or base[0] == "@":  # a.b, or @b of the object itself
             scope.add("mutations", base)
             scope.named.append(base)
         else:
@@ -248,7 +331,8 @@ class Gatherer:
 
     def _value(self, scope: Scope, name: str, value: Span, kind: str) -> None:
         text = self.page.name(*value)
-        if len(text) < MAX_TEXT and _DOTTED.match(text) and text not in self.language.keywords:
+        is_name = len(text) < MAX_TEXT and self._spelling.whole.match(text) and kind != "call"
+        if is_name and text not in self.language.keywords:
             scope.add("aliases", f"{name}={text}"[:MAX_TEXT])
             return
         inferred = self.language.infer(kind, text, self._callee(value))
@@ -280,11 +364,24 @@ class Gatherer:
             for item in split_list(self.page.name(start, end)):
                 if not item.isidentifier():
                     self._one_target(self.actors.at(start), item)
+        for start, end in self.captures.of("mutated"):
+            self.actors.at(start).add("mutations", _INDEX.sub("[]", self.page.name(start, end)))
+
+    def _say(self) -> None:
+        """What the language knows by itself, by the name of the fact."""
+        for fact in ("reads", "writes", "mutations", "uses"):
+            for start, end in self.captures.of(f"said.{fact}"):
+                name, scope = self.page.name(start, end), self.actors.at(start)
+                name = self.language.naming(name) if self.language.naming else name
+                scope.named.append(name)
+                if fact != "uses":  # these are made of what is named
+                    scope.add(fact, name)
 
     def _call(self) -> None:
         at, name, source = self.actors.at, self.page.name, self.page.source
+        last_dot = self._spelling.last_access(source)
         known: dict[str, _Callee | None] = {}
-        for start, end in self._called():
+        for start, end in self._outside(self.captures.of("uncalled"), self._called()):
             written = name(start, end)
             if written not in known:
                 known[written] = self._understand(written)
@@ -293,50 +390,106 @@ class Gatherer:
             if callee is None or end - start >= MAX_TEXT:
                 self._call_on_an_expression(scope, start, end)
                 continue
+            if callee.head in self._imported_names:
+                callee = self._understood_in(scope, written, callee)
             for fact, text in callee.facts:
                 scope.add(fact, text)
             scope.named.append(callee.name)
             if callee.resolved:
                 scope.resolved.append(callee.resolved)
-            dot = -1 if callee.resolved else source.rfind(b".", start, end)
+            dot = -1 if callee.resolved else last_dot(start, end)
             self.unread.append((max(start, dot), end))
             self._site(scope, callee.name, end)
             if callee.resolved and callee.resolved != callee.name:  # risk rules know what was imported
                 self._site(scope, callee.resolved, end)
 
+    def _understood_in(self, scope: Scope, written: str, callee: _Callee) -> _Callee:
+        """What a call means where it stands, since functions have imports and variables of their own."""
+        target = self._target(scope, callee.head)
+        if target == self.aliases.get(callee.head):
+            return callee
+        key = (written, target)
+        if key not in self._elsewhere:
+            self._elsewhere[key] = self._understand(written, target) or callee
+        return self._elsewhere[key]
+
+    def _target(self, scope: Scope, name: str) -> str | None:
+        """What an import says that a name is; None where a parameter, a variable or a member hides it."""
+        around: Scope | None = scope
+        while around is not None and around.kind in _FUNCTIONS:
+            if name in self._local_aliases.get(around, ()):
+                return self._local_aliases[around][name]
+            if name in around.locals and name not in around.globals:
+                return None
+            around = around.parent
+        members = around.children if around is not None and self.language.own_members else ()
+        return None if any(member.plain_name == name for member in members) else self.aliases.get(name)
+
     def _called(self) -> list[Span]:
         """What is called; where the grammar keeps object and method apart, both together: `stock.find`."""
         objects = {end: start for start, end in self.captures.of("call.object")}
+        if self.captures.of("call.bare"):
+            return sorted({*self.captures.of("call"), *map(self._with_path, self.captures.of("call.bare"))})
         if not objects:
             return self.captures.of("call")
         source, called = self.page.source, []
+        between = b" \t\r\n" + "".join(self.language.separators).encode()
         for start, end in self.captures.of("call"):
             before = start
-            while before and source[before - 1] in b" \t\r\n.":
+            while before and source[before - 1] in between:
                 before -= 1
             called.append((objects.get(before, start), end))
         return called
 
-    def _understand(self, written: str) -> _Callee | None:
-        """What a call of this means, found out once for each callee of a file; None if it is no name."""
-        name = _NOISE.sub("", written)
-        if not _CALLED_NAME.match(name):
+    def _outside(self, ranges: list[Span], spans: list[Span]) -> list[Span]:
+        """The spans that do not begin in one of the ranges."""
+        if not ranges:
+            return spans
+        outside, index, behind = [], 0, -1
+        for span in spans:
+            while index < len(ranges) and ranges[index][0] <= span[0]:
+                behind = max(behind, ranges[index][1])
+                index += 1
+            if span[0] >= behind:
+                outside.append(span)
+        return outside
+
+    def _with_path(self, span: Span) -> Span:
+        """The same name with the names and separators right before it."""
+        low = max(0, span[0] - MAX_TEXT)
+        path = _PATH_BEFORE.search(self.page.source[low : span[0]])
+        start = low + path.start() if path else span[0]
+        # A dot before all of it: it is called on an expression.
+        return (start - (self.page.source[start - 1 : start] == b"."), span[1])
+
+    def _understand(self, written: str, target: str | None = "") -> _Callee | None:
+        """What a call of this means; None if it is no name. The target is what an import says its head is, by
+        default what the imports of the file say."""
+        written = self.language.naming(written) if self.language.naming else written
+        name = self.language.callee(written) if self.language.callee else _callee_name(written)
+        if not name:
             return None
         facts = [("calls", name)]
         # `self.pool.get()` reads `self.pool`, but `json.loads()` of an import reads no variable.
-        full = self.resolve(name)
-        is_imported = name.partition(".")[0] in self.aliases
+        head = self._head(name)
+        meant = self.aliases.get(head) if target == "" else target
+        full = name if meant is None else f"{meant}{name[len(head) :]}"
         if full != name:
             facts.append(("calls", full[:MAX_TEXT]))
-        before, _, method = name.rpartition(".")
-        if before and method in self.language.mutators:
+        before, method = self._spelling.parted(name)
+        is_changed = before and method in self.language.mutators and not name.endswith(f"::{method}")
+        if is_changed and not self._is_library(before):
             facts.append(("mutations", f"{name}()"))
-        return _Callee(name, full[:MAX_TEXT] if is_imported else "", tuple(facts))
+        return _Callee(name, head, "" if meant is None else full[:MAX_TEXT], tuple(facts))
+
+    def _is_library(self, name: str) -> bool:
+        """Whether nothing but functions is behind this name: `os.remove(path)` does not change `os`."""
+        return name in self.language.libraries or self.aliases.get(name) in self.imports
 
     def _call_on_an_expression(self, scope: Scope, start: int, end: int) -> None:
         """`f(x).strip()` calls `strip`, whatever it is called on."""
-        dot = self.page.source.rfind(b".", start, end)
-        method = self.page.name(dot + 1, end) if dot >= 0 else ""
+        dot = self._spelling.last_access(self.page.source)(start, end)
+        method = _without_type_arguments(self.page.name(dot, end)).lstrip(".:->?! ") if dot >= 0 else ""
         if method.isidentifier():
             scope.add("calls", method)
             self._site(scope, method, end)
@@ -348,7 +501,7 @@ class Gatherer:
             start = self._behind(start)
             while start in self._between:  # f<T>(x), f?.(x)
                 start = self._behind(self._between[start])
-            stop = arguments.get(start)
+            stop = arguments.get(start) or self._whole_ends.get(end)
         if stop is not None:
             self.calls.setdefault(scope, []).append(CallSite(callee, start, stop, self.page.line(start)))
 
@@ -359,6 +512,41 @@ class Gatherer:
 
     def resolve(self, name: str) -> str:
         """The name with its first part replaced by what the file's imports say it is."""
-        head, dot, rest = name.partition(".")
+        head = self._head(name)
         target = self.aliases.get(head)
-        return name if target is None else f"{target}{dot}{rest}"
+        return name if target is None else f"{target}{name[len(head) :]}"
+
+    def _head(self, name: str) -> str:
+        found = self._spelling.first.match(name)
+        return found[0] if found else name
+
+
+def _without_root(name: str) -> str:
+    """`::Timeout` and `\\Exception` are the names behind these signs, as everywhere else."""
+    return name.removeprefix("::").removeprefix("\\")
+
+
+def _innermost(captures: Captures) -> Iterator[tuple[Span, int]]:
+    """Each name that is called, and where the smallest `call.whole` around it ends."""
+    wholes, index = captures.of("call.whole"), 0
+    around: list[Span] = []
+    for name in captures.of("call") if wholes else ():
+        while index < len(wholes) and wholes[index][0] <= name[0]:
+            around.append(wholes[index])
+            index += 1
+        while around and around[-1][1] < name[1]:
+            around.pop()
+        if around:
+            yield name, around[-1][1]
+
+
+def _callee_name(written: str) -> str:
+    name = _NOISE.sub("", _without_type_arguments(written)).removeprefix("::")
+    return name if _CALLED_NAME.match(name) else ""
+
+
+def _without_type_arguments(text: str) -> str:
+    """`Vec::new` of `Vec::<u8>::new`, whatever is nested in there."""
+    while "<" in text and (shorter := _TYPE_ARGUMENTS.sub("", text)) != text:
+        text = shorter
+    return text

@@ -9,7 +9,7 @@ import re
 from holdfast.search.extract.grammar import Span
 from holdfast.search.extract.page import Page, blanked
 from holdfast.search.extract.scopes import Scope
-from holdfast.search.languages.language import Language
+from holdfast.search.languages.rules.language import Language
 
 __all__ = ["WINDOW_LINES", "find_gaps"]
 

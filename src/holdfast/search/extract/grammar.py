@@ -12,7 +12,7 @@ from functools import cache
 
 import tree_sitter
 
-from holdfast.search.languages.language import Language
+from holdfast.search.languages.rules.language import Language
 
 __all__ = ["Captures", "Span", "parse"]
 
@@ -27,6 +27,7 @@ LONG_FILE = 150_000
 # A file in which nearly everything is a sign is no source code, and grammars may take minutes to recover from it.
 NOISE_FROM = 200
 _NO_SIGNS = bytes(code for code in range(256) if code > 127 or chr(code).isalnum() or chr(code) in "_ \t\r\n")
+_AS_TEXT = bytes(code if code < 128 else ord("?") for code in range(256))
 _SAME_AGAIN = re.compile(rb"(.)\1+", re.DOTALL)
 
 
@@ -64,8 +65,18 @@ def parse(language: Language, source: bytes) -> Captures:
     """
     if _is_noise(source):
         return Captures({"error": [(0, len(source))]}, {})
+    if language.scan is not None:
+        scanned = language.scan(source)
+        return Captures(scanned, dict.fromkeys(scanned.get("assign.value", ()), ""))
     if language.misleading is not None:
         source = language.misleading.sub(lambda found: b" " * len(found[0]), source)
+    try:
+        return _parse_best(language, source)
+    except UnicodeDecodeError:  # a condition of the query was shown bytes that are no text
+        return _parse_best(language, source.translate(_AS_TEXT))
+
+
+def _parse_best(language: Language, source: bytes) -> Captures:
     whole = _parse_piece(language, source, 0)
     if not whole.of("error") or language.restart is None:
         return whole

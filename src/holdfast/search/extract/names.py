@@ -5,19 +5,12 @@ read (strings, comments, targets, callees, types) is blanked out of the text fir
 expression then finds the names of a whole function at once.
 """
 
-import re
-
 from holdfast.search.extract.facts import MAX_TEXT, Gatherer
 from holdfast.search.extract.page import blanked
 from holdfast.search.extract.scopes import Scope
+from holdfast.search.extract.spelling import Spelling, spelled
 
 __all__ = ["gather_names"]
-
-
-# A run of letters, digits and dots, and whether it is the prefix of a string. Bytes outside of ASCII count as
-# letters. What is no name (a number, an attribute of something else) is sorted out once for each different run.
-_RUN = re.compile(rb"[\w.$#\x80-\xff]+[\"']?")
-_NAME = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*(?:\.#?[A-Za-z_$\x80-\xff][\w$\x80-\xff]*)*")
 
 
 class _Reader:
@@ -26,12 +19,14 @@ class _Reader:
     def __init__(self, gatherer: Gatherer) -> None:
         self.skipped = gatherer.language.keywords | gatherer.language.receivers
         self.known: dict[bytes, str] = {}
+        # What is no name (a number, an attribute of something else) is sorted out once for each different run.
+        self.spelling = spelled(gatherer.language)
 
     def names(self, text: bytes) -> list[str]:
         """The names in a text, each once, in order."""
         known = self.known
         found = []
-        for raw in dict.fromkeys(_RUN.findall(text)):
+        for raw in dict.fromkeys(self.spelling.run.findall(text)):
             name = known.get(raw)
             if name is None:
                 name = known[raw] = self._decoded(raw)
@@ -41,7 +36,7 @@ class _Reader:
 
     def _decoded(self, run: bytes) -> str:
         """The name in a run, or nothing. A spread (`...rest`) is a name; a tail (`.rest`) is none."""
-        found = _NAME.match(run, 3 if run.startswith(b"...") else 0)
+        found = self.spelling.name.match(run, 3 if run.startswith(b"...") else 0)
         if found is None or run[-1:] in b"\"'":
             return ""
         name = found[0].decode("utf-8", "replace")[:MAX_TEXT]
@@ -72,19 +67,33 @@ def gather_names(gatherer: Gatherer) -> None:
         reads = reader.names(b" ".join(bodies.get(scope, ())))
         if reads:
             scope.facts["reads"] = reads
-        _use(scope, reads, reader.names(b" ".join(heads.get(scope, ()))), gatherer.language.receivers)
+        scope.locals |= gatherer.language.implied
+        head = reader.names(b" ".join(heads.get(scope, ())))
+        _use(scope, reads, head, gatherer.language.receivers, reader.spelling)
+        if gatherer.language.calls_by_name:
+            _call_by_name(scope, reads)
 
 
-def _use(scope: Scope, reads: list[str], head: list[str], receivers: frozenset[str]) -> None:
+def _use(scope: Scope, reads: list[str], head: list[str], receivers: frozenset[str], spelled: Spelling) -> None:
     own = scope.locals - scope.globals
     bound = "" if scope.anonymous else scope.plain_name
     uses: dict[str, None] = {}
+    head_of = spelled.first.match
     for name in (*reads, *scope.named, *(name for name in head if name != bound)):
-        first, dot, _ = name.partition(".")
+        found = head_of(name)
+        first = found[0] if found else name
         if first not in own and name not in receivers:
             uses[name] = None
-            if dot and first not in receivers:
+            if first != name and first not in receivers:
                 uses[first] = None
     uses.update(dict.fromkeys(scope.resolved))
     if uses:
         scope.facts["uses"] = list(uses)
+
+
+def _call_by_name(scope: Scope, reads: list[str]) -> None:
+    """What is read like a variable but is none of the locals: a method that is called without brackets."""
+    called = [name for name in reads if name.isidentifier() and name not in scope.locals and not name[0].isupper()]
+    if called:
+        scope.facts.setdefault("calls", []).extend(called)
+        scope.facts["reads"] = [name for name in reads if name not in called]

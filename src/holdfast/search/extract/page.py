@@ -11,6 +11,7 @@ from holdfast.search.extract.grammar import Captures, Span
 __all__ = ["Page", "blanked", "one_line"]
 
 _NEWLINE = re.compile(b"\n")
+_TEMPLATE = re.compile(rb"\{.*|[A-Za-z_\x80-\xff][\w\x80-\xff]*", re.DOTALL)
 
 
 def blanked(source: bytes, spans: list[Span]) -> bytes:
@@ -20,6 +21,19 @@ def blanked(source: bytes, spans: list[Span]) -> bytes:
     copy = bytearray(source)
     for start, end in spans:
         copy[start:end] = b" " * (end - start)
+    return bytes(copy)
+
+
+def _without_strings(plain: bytes, captures: Captures) -> bytes:
+    """A copy without the contents of strings, but with the code in them, without the strings in that, ..."""
+    copy = bytearray(plain)
+    strings = [(start, -end, False) for start, end in captures.of("opaque")]
+    codes = [(start, -end, True) for start, end in captures.of("template")]
+    for start, negative_end, is_code in sorted(strings + codes):
+        if not is_code:
+            copy[start:-negative_end] = b" " * (-negative_end - start)
+        elif code := _TEMPLATE.match(plain, start, -negative_end):
+            copy[code.start() : code.end()] = code[0]
     return bytes(copy)
 
 
@@ -36,7 +50,10 @@ class Page:
     def __init__(self, source: bytes, captures: Captures) -> None:
         self.source = source
         self.plain = blanked(source, captures.of("comment"))
-        self.unquoted = blanked(self.plain, captures.of("opaque"))
+        if captures.of("template"):
+            self.unquoted = _without_strings(self.plain, captures)
+        else:
+            self.unquoted = blanked(self.plain, captures.of("opaque"))
         self._ends = [match.start() for match in _NEWLINE.finditer(source)]
         self._names: dict[bytes, str] = {}
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from holdfast.search.extract.grammar import Captures, Span
 from holdfast.search.extract.page import Page
+from holdfast.search.languages.rules.language import Language
 
 __all__ = ["CONTAINERS", "Owners", "Scope", "find_definitions"]
 
@@ -34,6 +35,7 @@ class Scope:
     head: int = 0  # where the definition itself starts
     tail: int = 0  # where it ends, before anything behind it was taken in
     body: int = -1  # where its signature ends
+    access: str = ""  # its visibility, if that is said by its place
     anonymous: bool = False  # it is called by a name that it does not bind
     parent: "Scope | None" = None
     depth: int = 0
@@ -111,13 +113,15 @@ class Owners:
         return list(zip(self._starts, [*self._starts[1:], end], self._scopes, strict=True))
 
 
-def find_definitions(captures: Captures, page: Page) -> list[Scope]:
+def find_definitions(captures: Captures, page: Page, language: Language) -> list[Scope]:
     """All definitions in order of their position, nested, named, with the places of their parts."""
-    found = _found(captures, page.source)
+    found = _found(captures, page.plain if language.trims else page.source)
     owners = Owners(found)
     for start, end in captures.of("name"):
-        _name(owners.at(start), page.name(start, end))
-    scopes = _nested([scope for scope in found if scope.plain_name])
+        written = page.name(start, end)
+        _name(owners.at(start), written if language.naming is None else language.naming(written))
+    named = [scope for scope in found if scope.plain_name]
+    scopes = _nested(_joined(named, page) if language.joins else named)
     owners = Owners(scopes)
     for start, _ in captures.of("body"):
         scope = owners.at(start)
@@ -128,7 +132,7 @@ def find_definitions(captures: Captures, page: Page) -> list[Scope]:
             scope.body = start
     for start, end in captures.of("owner"):
         scope = owners.at(start)
-        scope.name = f"{page.name(start, end)}.{scope.plain_name}"
+        scope.name = f"{page.name(start, end).replace('::', '.')}.{scope.plain_name}"
     for start, _ in captures.of("lent"):
         scope = owners.at(start)
         scope.anonymous = start < scope.body  # else its own definition is nested too deeply to be one
@@ -157,7 +161,40 @@ def _found(captures: Captures, source: bytes) -> list[Scope]:
             while end > head and source[end - 1] in b" \t\r\n":
                 end -= 1
             found.setdefault((start, end), Scope(kind, start, end, head, end))
+    if captures.of("rest"):
+        _take_the_rest(found, captures.of("rest"), source)
     return sorted(found.values(), key=lambda scope: (scope.start, -scope.end))
+
+
+def _take_the_rest(found: dict[Span, Scope], rests: list[Span], source: bytes) -> None:
+    """Give bodies to the heads right before them, in grammars that keep the two apart."""
+    by_end = {scope.end: scope for scope in found.values()}
+    for start, end in rests:
+        before = start
+        while before and before not in by_end and source[before - 1] in b" \t\r\n.;":
+            before -= 1
+        scope = by_end.get(before)
+        if scope is not None and (start, end) not in found:
+            scope.end = scope.tail = end
+            by_end[end] = scope
+
+
+def _joined(scopes: list[Scope], page: Page) -> list[Scope]:
+    """The same scopes, those of one name with nothing between them put together."""
+    joined: list[Scope] = []
+    for scope in scopes:
+        if joined and _is_next_clause(joined[-1], scope, page):
+            joined[-1].end = joined[-1].tail = scope.end
+        else:
+            joined.append(scope)
+    return joined
+
+
+def _is_next_clause(last: Scope, scope: Scope, page: Page) -> bool:
+    if (last.kind, last.plain_name) != (scope.kind, scope.plain_name) or scope.start < last.end:
+        return False
+    # A full stop ends a function of Erlang: the next one of that name has another number of parameters.
+    return page.source[last.end - 1] != ord(".") and not page.unquoted[last.end : scope.start].strip(b" \t\r\n;")
 
 
 def _nested(scopes: list[Scope]) -> list[Scope]:

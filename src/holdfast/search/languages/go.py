@@ -2,8 +2,8 @@
 
 import re
 
-from holdfast.search.languages.language import Import, Language, Parameter, every_field, words
-from holdfast.search.languages.lists import split_list
+from holdfast.search.languages.rules.language import Import, Language, Parameter, every_field, words
+from holdfast.search.languages.rules.lists import split_list
 
 __all__ = ["LANGUAGE"]
 
@@ -65,7 +65,7 @@ _QUERY = """
 (for_statement) @loop
 (break_statement) @break
 (continue_statement) @continue
-(binary_expression operator: ["&&" "||"]) @boolean
+["&&" "||"] @boolean
 
 (import_declaration) @import
 (comment) @comment

@@ -2,8 +2,8 @@
 
 import re
 
-from holdfast.search.languages.language import Import, Language, Parameter, every_field, words
-from holdfast.search.languages.lists import split_list
+from holdfast.search.languages.rules.language import Import, Language, Parameter, every_field, words
+from holdfast.search.languages.rules.lists import split_list
 
 __all__ = ["LANGUAGE"]
 
@@ -79,7 +79,7 @@ _QUERY = """
 [(for_statement) (enhanced_for_statement) (while_statement) (do_statement)] @loop
 (break_statement) @break
 (continue_statement) @continue
-(binary_expression operator: ["&&" "||"]) @boolean
+["&&" "||"] @boolean
 
 (import_declaration) @import
 [(line_comment) (block_comment)] @comment
@@ -203,6 +203,7 @@ def _infer(kind: str, text: str, _callee: str) -> str:
 
 LANGUAGE = Language(
     id="java",
+    own_members=True,
     grammar="tree_sitter_java:language",
     query=_QUERY + _OF_DEFINITIONS,
     fields=_FIELDS,

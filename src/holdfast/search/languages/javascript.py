@@ -1,7 +1,7 @@
 """JavaScript with JSX: what its grammar has beyond the shared query."""
 
-from holdfast.search.languages.ecmascript import JSX, shared_query
-from holdfast.search.languages.ecmascript_rules import define_language
+from holdfast.search.languages.rules.ecmascript import JSX, shared_query
+from holdfast.search.languages.rules.ecmascript_rules import define_language
 
 __all__ = ["LANGUAGE"]
 

@@ -2,8 +2,8 @@
 
 import re
 
-from holdfast.search.languages.language import HASH_COMMENTS, Import, Language, Parameter, every_field, words
-from holdfast.search.languages.lists import find_outside, split_list
+from holdfast.search.languages.rules.language import HASH_COMMENTS, Import, Language, Parameter, every_field, words
+from holdfast.search.languages.rules.lists import find_outside, split_list
 
 __all__ = ["LANGUAGE"]
 

@@ -1,7 +1,7 @@
 """TSX: TypeScript with tags, which has a grammar of its own."""
 
-from holdfast.search.languages.ecmascript import JSX
-from holdfast.search.languages.ecmascript_rules import define_language
+from holdfast.search.languages.rules.ecmascript import JSX
+from holdfast.search.languages.rules.ecmascript_rules import define_language
 from holdfast.search.languages.typescript import TYPED_FACTS, typescript_query
 
 __all__ = ["LANGUAGE"]

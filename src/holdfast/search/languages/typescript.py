@@ -1,7 +1,7 @@
 """TypeScript: types, interfaces, enums, namespaces and whatever else its grammar has beyond the shared query."""
 
-from holdfast.search.languages.ecmascript import shared_query
-from holdfast.search.languages.ecmascript_rules import define_language
+from holdfast.search.languages.rules.ecmascript import shared_query
+from holdfast.search.languages.rules.ecmascript_rules import define_language
 
 __all__ = ["LANGUAGE", "TYPED_FACTS", "typescript_query"]
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 __all__ = ["Block", "find_blocks"]
 
-_LOOP_LINE = re.compile(rb"(?:async\s+)?(?:for|while)\b")
-_LOOP_WORD = re.compile(rb"(?<![\w.$])(?:for|while|do|loop)\b")
+_BY_INDENT = frozenset({"python", "ruby", "lua", "elixir", "shell", "sql"})
+_LOOP_LINE = re.compile(rb"(?:async\s+)?(?:for|while|until|loop)\b|[^\n]*\.each\w*\b", re.IGNORECASE)
+_LOOP_WORD = re.compile(rb"(?<![\w.$])(?:for|foreach|while|do|loop)\b")
 _BRACE = re.compile(rb"[{}]")
 _HEADER_SIGN = re.compile(rb"[(){}]")
 _LONGEST_HEADER = 400
@@ -24,7 +25,7 @@ class Block:
 
 def find_blocks(language: str, text: bytes) -> list[Block]:
     """The blocks of a masked text, outer before inner."""
-    found = _indented(text) if language == "python" else _braced(text)
+    found = _indented(text) if language in _BY_INDENT else _braced(text)
     return sorted(found, key=lambda block: (block.start, -block.end))
 
 

@@ -1,4 +1,4 @@
-"""Reading rule files: the built-in one, and one of the user's own that adds, replaces or switches off.
+"""Reading rule files: the built-in ones, and one of the user's own that adds, replaces or switches off.
 
 A file that is wrong is refused with the name of the rule and of the key; half of a rule file would be a promise
 that is not kept.
@@ -18,10 +18,10 @@ from holdfast.settings.toml import TomlRefused, parse_toml
 
 __all__ = ["load_rules", "rules_digest"]
 
-_BUILT_IN = Path(__file__).with_name("rules.toml")
+_BUILT_IN = Path(__file__).with_name("rules")  # a file for each language or family of them
 _SHARED = frozenset({"name", "languages", "patterns", "enabled"})
 _KEYS = {
-    "source": _SHARED | {"tags"},
+    "source": _SHARED | {"tags", "fills", "unless_parameter"},
     "sink": _SHARED | {"tags", "category", "severity", "argument", "when", "unless", "safe_when"},
     "sanitizer": _SHARED | {"for", "arguments"},
 }
@@ -43,13 +43,20 @@ def load_rules(extra: Path | None = None) -> RuleSet:
 
 
 def rules_digest(extra: Path | None = None) -> str:
-    """What tells two sets of rules apart: a digest of the built-in file and of `extra`, if it is given.
+    """What tells two sets of rules apart: a digest of the built-in files and of `extra`, if it is given.
 
     It is taken of the bytes, wherever the file stands and whenever it was written. Raises UsageError when the file
     cannot be read.
     """
-    digests = [hashlib.blake2b(_bytes_of(path), digest_size=16) for path in (_BUILT_IN, extra) if path is not None]
+    built_in = hashlib.blake2b(digest_size=16)
+    for path in _built_in():
+        built_in.update(_bytes_of(path) + b"\0")
+    digests = [built_in, *([] if extra is None else [hashlib.blake2b(_bytes_of(extra), digest_size=16)])]
     return "-".join(digest.hexdigest() for digest in digests)
+
+
+def _built_in() -> list[Path]:
+    return sorted(_BUILT_IN.glob("*.toml"))
 
 
 def _bytes_of(path: Path) -> bytes:
@@ -61,12 +68,12 @@ def _bytes_of(path: Path) -> bytes:
 
 @lru_cache(maxsize=4)
 def _loaded(extra: Path | None, _mtime_ns: int, _size: int) -> RuleSet:
-    built_in = _File(_BUILT_IN)
+    built_in = [_File(path) for path in _built_in()]
     own = _File(extra) if extra is not None else None
     rules = RuleSet()
-    rules.sources = built_in.rules("source", own, _source)
-    rules.sinks = built_in.rules("sink", own, _sink)
-    rules.sanitizers = built_in.rules("sanitizer", own, _sanitizer)
+    rules.sources = _rules("source", built_in, own, _source)
+    rules.sinks = _rules("sink", built_in, own, _sink)
+    rules.sanitizers = _rules("sanitizer", built_in, own, _sanitizer)
     return rules
 
 
@@ -83,6 +90,8 @@ class _File:
         except (OSError, ValueError, TomlRefused) as error:
             raise _unreadable(path, error) from error
         self.path = path
+        # For all rules of the file that do not say it themselves.
+        self._languages = self._content.pop("languages", [])
         unknown = sorted(set(self._content) - set(_KEYS))
         if unknown:
             raise UsageError(
@@ -93,24 +102,23 @@ class _File:
         given = self._content.get(kind, [])
         if not isinstance(given, list) or not all(isinstance(table, dict) for table in given):
             raise UsageError(f"{self.path}: {kind} must be tables", remedy=f"write [[{kind}]]")
-        return [_Table(self.path, kind, table) for table in given]
+        return [_Table(self.path, kind, {"languages": self._languages, **table}) for table in given]
 
-    def rules(self, kind: str, own: "_File | None", build: Callable[["_Table"], R]) -> list[R]:
-        """The rules of a kind: first those of `own`, so that they also win, then ours that it left in place."""
-        ours = [build(table) for table in self.tables(kind)]
-        theirs: list[R] = []
-        for table in own.tables(kind) if own is not None else []:
-            replaced = [rule for rule in ours if rule.name == table.name and _overlap(rule, table.languages)]
-            if any(rule.name == table.name and _overlap(rule, table.languages) for rule in theirs):
-                raise table.wrong(
-                    "name", "is given twice for the same language", "give every rule a name of its own"
-                )
-            ours = [rule for rule in ours if rule not in replaced]
-            if table.enabled:
-                theirs.append(build(table))
-            elif not replaced:
-                raise table.wrong("enabled", "switches off a rule that does not exist", "check its name")
-        return theirs + ours
+
+def _rules(kind: str, built_in: list[_File], own: _File | None, build: Callable[["_Table"], R]) -> list[R]:
+    """The rules of a kind: first those of `own`, so that they also win, then ours that it left in place."""
+    ours = [build(table) for file in built_in for table in file.tables(kind)]
+    theirs: list[R] = []
+    for table in own.tables(kind) if own is not None else []:
+        replaced = [rule for rule in ours if rule.name == table.name and _overlap(rule, table.languages)]
+        if any(rule.name == table.name and _overlap(rule, table.languages) for rule in theirs):
+            raise table.wrong("name", "is given twice for the same language", "give every rule a name of its own")
+        ours = [rule for rule in ours if rule not in replaced]
+        if table.enabled:
+            theirs.append(build(table))
+        elif not replaced:
+            raise table.wrong("enabled", "switches off a rule that does not exist", "check its name")
+    return theirs + ours
 
 
 def _overlap(rule: Source | Sink | Sanitizer, languages: frozenset[str]) -> bool:
@@ -130,9 +138,7 @@ class _Table:
         if unknown:
             raise self.wrong(unknown[0], "is not known", f"use {', '.join(sorted(_KEYS[kind]))}")
         self.languages = frozenset(self.texts("languages"))
-        self.enabled = given.get("enabled", True)
-        if not isinstance(self.enabled, bool):
-            raise self.wrong("enabled", "must be true or false", "correct it")
+        self.enabled = self.switch("enabled", otherwise=True)
 
     def wrong(self, key: str, problem: str, remedy: str) -> UsageError:
         """The error that names file, rule and key."""
@@ -142,6 +148,12 @@ class _Table:
         value = self._given.get(key)
         if not isinstance(value, str) or not value.strip():
             raise self.wrong(key, "must be a text", f'write {key} = "..."')
+        return value
+
+    def switch(self, key: str, *, otherwise: bool) -> bool:
+        value = self._given.get(key, otherwise)
+        if not isinstance(value, bool):
+            raise self.wrong(key, "must be true or false", "correct it")
         return value
 
     def texts(self, key: str, *, needed: bool = False) -> tuple[str, ...]:
@@ -175,7 +187,12 @@ class _Table:
 
 def _source(table: _Table) -> Source:
     return Source(
-        name=table.name, patterns=table.patterns(READ), languages=table.languages, tags=table.texts("tags")
+        name=table.name,
+        patterns=table.patterns(READ),
+        languages=table.languages,
+        tags=table.texts("tags"),
+        fills=table.number("fills"),
+        unless_parameter=table.switch("unless_parameter", otherwise=False),
     )
 
 

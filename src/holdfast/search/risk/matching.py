@@ -8,12 +8,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from holdfast.search.model import CallSite, Chunk
+from holdfast.search.risk.callees import Surroundings, is_shadowed
 from holdfast.search.risk.masking import masked
+from holdfast.search.risk.patterns import QUOTED, STATEMENT, WRITE, Pattern
 from holdfast.search.risk.places import called_on, chain_before, is_letter, name_start, own_ranges, plain_name
+from holdfast.search.risk.returns import statement_end
 from holdfast.search.risk.rules import LanguageRules, Sanitizer, Sink, Source
 
-__all__ = ["Call", "Cleaning", "Danger", "Findings", "Origin", "find"]
+__all__ = ["Call", "Cleaning", "Danger", "Filling", "Findings", "Origin", "arguments_of", "find"]
 
+_WORD = re.compile(rb"[A-Za-z_$@][\w$.]*")
+_ONE_WORD = re.compile(rb"(?:\"(?:\\.|[^\"\\])*\"|'[^']*'|\\.|[^\s\"'\\])+", re.DOTALL)
 _LIST_SIGN = re.compile(rb"[()\[\]{},]")
 # Of very long arguments only the beginning is looked at: nested ones would be read again and again.
 _LONGEST_TEXT = 4000
@@ -21,12 +26,12 @@ _LONGEST_TEXT = 4000
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call: by all of its names, with the range of its arguments and of the name in front of them."""
+    """One call: by all of its names, with the range of its arguments."""
 
     names: tuple[str, ...]
     start: int
     end: int
-    name_start: int
+    is_known: bool = False  # a rule says what it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +47,18 @@ class Danger:
     """A dangerous call or assignment; `ranges` are the parts that must be trusted (none: no flow is told)."""
 
     rule: Sink
-    position: int
+    position: int  # when it happens: behind its arguments
     ranges: tuple[tuple[int, int], ...]
+    start: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """A name that input is written to, not by an assignment: `fgets(line, ...)`, `read line`."""
+
+    target: str
+    origin: int
+    position: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,22 +80,41 @@ class Findings:
     origins: list[Origin] = field(default_factory=list)
     dangers: list[Danger] = field(default_factory=list)
     cleanings: list[Cleaning] = field(default_factory=list)
+    fillings: list[Filling] = field(default_factory=list)
     commas: dict[int, list[int]] = field(default_factory=dict)  # by the place of their bracket
+    is_of_words: bool = False  # arguments are words, as in a shell
 
 
-def find(language: str, source: bytes, chunk: Chunk, rules: LanguageRules, imports: Mapping[str, str]) -> Findings:
+def find(
+    language: str,
+    source: bytes,
+    chunk: Chunk,
+    rules: LanguageRules,
+    imports: Mapping[str, str],
+    around: Surroundings | None = None,
+) -> Findings:
     """Everything in the chunk that a rule matches."""
     text = source[chunk.start : chunk.end]
-    found = Findings(text, _plain(language, text, chunk))
+    found = Findings(text, _plain(language, text, chunk), is_of_words=language == "shell")
     found.commas = _commas(found.plain)
-    found.calls = _calls(found, chunk, imports)
-    _origins(found, chunk, rules)
-    for call in found.calls:
+    calls = _calls(found, chunk, imports)
+    # A function of the file's own may have the name of one that a rule knows.
+    others = [call for call in calls if around is None or not is_shadowed(call.names, chunk, around)]
+    _origins(found, chunk, rules, others)
+    for call in others:
         found.dangers.extend(_dangers(found, call, rules))
     found.dangers.extend(_dangerous_writes(found, chunk, rules))
-    if found.origins or found.dangers:
-        # Alone, they say nothing: `int()` is everywhere.
-        found.cleanings.extend(item for call in found.calls for item in _cleanings(found, call, rules))
+    # Where they are alone, they only matter to those who call the function.
+    found.cleanings.extend(item for call in others for item in _cleanings(found, call, rules))
+    found.cleanings.extend(_cleanings_without_brackets(found, rules))
+    known = {
+        *(o.position for o in found.origins),
+        *(d.start for d in found.dangers),
+        *(c.end for c in found.cleanings),
+    }
+    found.calls = [
+        Call(c.names, c.start, c.end, is_known=True) if c.start in known or c.end in known else c for c in calls
+    ]
     found.origins.sort(key=lambda origin: origin.position)
     found.dangers.sort(key=lambda danger: danger.position)
     return found
@@ -104,7 +138,7 @@ def _calls(found: Findings, chunk: Chunk, imports: Mapping[str, str]) -> list[Ca
         if 0 <= start <= end <= len(found.text):
             by_place.setdefault((start, end), []).extend(_names(found, site, start, imports))
     return [
-        Call(tuple(dict.fromkeys(names)), start, end, name_start(found.plain, start))
+        Call(tuple(dict.fromkeys(names)) if len(names) > 1 else (names[0],), start, end)
         for (start, end), names in by_place.items()
     ]
 
@@ -121,21 +155,42 @@ def _names(found: Findings, site: CallSite, start: int, imports: Mapping[str, st
         yield f"{imports[head]}{dot}{rest}"
 
 
-def _origins(found: Findings, chunk: Chunk, rules: LanguageRules) -> None:
+def _origins(found: Findings, chunk: Chunk, rules: LanguageRules, calls: list[Call]) -> None:
     ranges = [(start - chunk.start, end - chunk.start) for start, end in own_ranges(chunk)]
     seen: set[tuple[int, str]] = set()
+    parameters = chunk.facts.get("params", ())
     for pattern, rule in rules.reads_here:
+        if rule.unless_parameter and pattern.text in parameters:
+            continue
         for start, end in ranges:
             for place in pattern.search.finditer(found.plain, max(start, 0), max(end, 0)):
                 seen_here = (place.start(), rule.name)
                 if seen_here not in seen and not is_letter(found.plain, place.start() - 1):
                     seen.add(seen_here)
                     found.origins.append(Origin(rule, place.start()))
-    for call in found.calls:
-        for rule in {
-            rule.name: rule for name in call.names for rule in rules.source_calls.matching(name)
-        }.values():
+                    if pattern.kind == STATEMENT:
+                        _fill_last_word(found, place.end(), place.start())
+    for call in calls:
+        matching = (rule for name in call.names for rule in rules.source_calls.matching(name))
+        for rule in {rule.name: rule for rule in matching}.values():
             found.origins.append(Origin(rule, call.start))
+            _fill_argument(found, call, rule)
+
+
+def _fill_argument(found: Findings, call: Call, rule: Source) -> None:
+    """`fgets(line, ...)`: what is read goes into an argument."""
+    filled = [] if rule.fills is None else arguments_of(found, call)[rule.fills : rule.fills + 1]
+    for start, end in filled:
+        target = found.plain[start:end].decode("ascii", "replace").strip()
+        found.fillings.append(Filling(target, call.start, call.end))
+
+
+def _fill_last_word(found: Findings, start: int, origin: int) -> None:
+    """`read -r line`: what is read goes into the last name of the statement."""
+    end = statement_end(found.plain, start)
+    words = _WORD.findall(found.plain, start, end)
+    if words:
+        found.fillings.append(Filling(words[-1].decode("ascii", "replace"), origin, end))
 
 
 def _dangers(found: Findings, call: Call, rules: LanguageRules) -> Iterator[Danger]:
@@ -146,17 +201,19 @@ def _dangers(found: Findings, call: Call, rules: LanguageRules) -> Iterator[Dang
         if rule.category in told or not rule.applies(arguments):
             continue
         told.add(rule.category)
+        ranges: tuple[tuple[int, int], ...] = ((call.start, call.end),)
         if rule.safe_when is not None and rule.safe_when.search(arguments):
-            yield Danger(rule, call.end, ())
-        elif rule.argument is None:
-            yield Danger(rule, call.end, ((call.start, call.end),))
-        else:
-            yield Danger(rule, call.end, tuple(_arguments(found, call)[rule.argument : rule.argument + 1]))
+            ranges = ()
+        elif rule.argument is not None:
+            ranges = tuple(arguments_of(found, call)[rule.argument : rule.argument + 1])
+        yield Danger(rule, call.end, ranges, call.start)
 
 
-def _arguments(found: Findings, call: Call) -> list[tuple[int, int]]:
+def arguments_of(found: Findings, call: Call) -> list[tuple[int, int]]:
     """The ranges between the commas of the outermost level."""
     start, end = call.start, call.end
+    if found.is_of_words:
+        return [word.span() for word in _ONE_WORD.finditer(found.text, start, end)]
     if found.plain[start : start + 1] == b"(":
         start, end = start + 1, max(start + 1, end - 1)
     commas = [comma for comma in found.commas.get(call.start, ()) if comma < end]
@@ -185,13 +242,29 @@ def _commas(plain: bytes) -> dict[int, list[int]]:
 def _dangerous_writes(found: Findings, chunk: Chunk, rules: LanguageRules) -> Iterator[Danger]:
     for write in chunk.written:
         start, end = write.start - chunk.start, write.end - chunk.start
-        for rule in rules.sink_writes.matching(write.target):
-            if rule.applies(found.text[start:end].decode("utf-8", "replace")):
-                yield Danger(rule, end, ((start, end),))
+        for rule in rules.sink_writes.matching(plain_name(write.target)):
+            value = found.text[start:end].decode("utf-8", "replace")
+            if rule.applies(value):
+                is_safe = rule.safe_when is not None and rule.safe_when.search(value) is not None
+                yield Danger(rule, end, () if is_safe else ((start, end),), start)
                 break
     for pattern, rule in rules.named_here:
         for place in pattern.search.finditer(found.plain):
-            yield Danger(rule, place.end(), ((place.end(), _value_end(found.plain, place.end())),))
+            if pattern.kind == WRITE or not is_letter(found.plain, place.start() - 1):
+                yield from _dangerous_text(found, pattern, rule, *place.span())
+
+
+def _dangerous_text(found: Findings, pattern: Pattern, rule: Sink, start: int, end: int) -> Iterator[Danger]:
+    """A sink that is neither a call nor an assignment, by the range of what its pattern has found."""
+    if pattern.kind == QUOTED:
+        first, last = start, end
+    else:
+        first = end
+        last = _value_end(found.plain, end) if pattern.kind == WRITE else statement_end(found.plain, end)
+    said = found.text[first:last].decode("utf-8", "replace")
+    if rule.applies(said):
+        is_safe = rule.safe_when is not None and rule.safe_when.search(said) is not None
+        yield Danger(rule, end if pattern.kind == WRITE else last, () if is_safe else ((first, last),), start)
 
 
 def _value_end(plain: bytes, start: int) -> int:
@@ -210,13 +283,21 @@ def _value_end(plain: bytes, start: int) -> int:
     return min(len(plain), start + _LONGEST_TEXT)
 
 
+def _cleanings_without_brackets(found: Findings, rules: LanguageRules) -> Iterator[Cleaning]:
+    for pattern, rule in rules.cleaning_texts:
+        if pattern.pieces[0] in found.plain:
+            for place in pattern.search.finditer(found.plain):
+                if found.plain[place.end() : place.end() + 1] != b"(":
+                    yield Cleaning(rule, name_start(found.plain, place.start()), place.end())
+
+
 def _cleanings(found: Findings, call: Call, rules: LanguageRules) -> Iterator[Cleaning]:
     for rule in (rule for name in call.names for rule in rules.sanitizers.matching(name)):
         if not rule.arguments:
             # `Paths.get(name).normalize()` cleans what it is called on.
-            yield Cleaning(rule, call.name_start, call.end)
+            yield Cleaning(rule, name_start(found.plain, call.start), call.end)
             return
-        arguments = _arguments(found, call)
+        arguments = arguments_of(found, call)
         if len(arguments) >= rule.arguments:
             # What comes behind the first argument is passed beside the statement, not inside of it.
             yield Cleaning(rule, arguments[0][1], call.end)

@@ -1,5 +1,7 @@
 """Names and places in the text of a chunk: what stands in front of a bracket, and which ranges are its own."""
 
+import re
+
 from holdfast.search.model import Chunk
 
 __all__ = ["called_on", "chain_before", "is_letter", "name_start", "own_ranges", "plain_name"]
@@ -8,9 +10,12 @@ _LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234
 _LONGEST_CHAIN = 400
 
 
+_JOINTS = re.compile(r"[?!]?(?:\.|->|::)[*]?|(?<=\w):(?=\w)")
+
+
 def plain_name(callee: str) -> str:
-    """The name without the signs of optional access: `a.b` of `a?.b`."""
-    return callee.replace("?.", ".").replace("!.", ".")
+    """The name with dots, whatever the language writes between its parts: `a.b` of `a?.b`, `a->b` and `a::b`."""
+    return callee if callee.isidentifier() else _JOINTS.sub(".", callee)
 
 
 def own_ranges(chunk: Chunk) -> list[tuple[int, int]]:
@@ -26,7 +31,9 @@ def own_ranges(chunk: Chunk) -> list[tuple[int, int]]:
 def called_on(plain: bytes, start: int, callee: str) -> bool:
     """Whether the callee whose bracket is here is a method of something: a dot stands before it."""
     before = plain[max(0, start - _LONGEST_CHAIN) : start].rstrip()
-    return before.endswith(callee.encode()) and before[: -len(callee.encode())].rstrip().endswith(b".")
+    if not before.endswith(callee.encode()):
+        return False
+    return before[: -len(callee.encode())].rstrip().endswith((b".", b"->", b"::"))
 
 
 def chain_before(plain: bytes, end: int) -> str:
@@ -61,6 +68,8 @@ def name_start(plain: bytes, end: int) -> int:
             expects_name = False
         elif sign in b".?!":
             position, expects_name = len(plain[low : position - 1].rstrip()) + low, True
+        elif plain[position - 2 : position] in (b"->", b"::"):
+            position, expects_name = len(plain[low : position - 2].rstrip()) + low, True
         elif sign.isspace() and plain[low:position].rstrip()[-1:] == b".":
             position = len(plain[low:position].rstrip()) + low
         else:

@@ -2,21 +2,29 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from holdfast.search.model import CallSite, Chunk
-from holdfast.search.risk.patterns import CALL, READ, WRITE, Pattern, last_name
+from holdfast.search.risk.patterns import CALL, QUOTED, READ, STATEMENT, WRITE, Pattern, last_name
 from holdfast.search.risk.places import called_on, chain_before, own_ranges, plain_name
 
 __all__ = ["SEVERITIES", "ByName", "LanguageRules", "RuleSet", "Sanitizer", "Sink", "Source"]
 
-_NO, _MAYBE, _SURELY = "", "maybe", "surely"
+_NO, _COUNTS, _CLEANS, _MAYBE, _SURELY = "", "counts", "cleans", "maybe", "surely"
 _MOST_KNOWN = 50_000
+# Bytes of a function that is looked at only because it may clean what it is given; numbers are made everywhere.
+_MOST_OF_A_CLEANER = {"": -1, "counts": 300, "cleans": 1500}
+_FUNCTIONS = frozenset({"function", "method"})
+_ORDINARY = frozenset(
+    {"len", "isinstance", "bool", "hash", "id"}
+)  # everywhere, and nobody returns them as they are
+WITHOUT_BRACKETS = frozenset({"ruby", "kotlin", "scala", "swift"})  # a method or property needs none
 SEVERITIES = ("low", "medium", "high", "critical")
 _INCLUDED = {
     **dict.fromkeys(("typescript", "tsx", "jsx", "vue", "svelte"), "javascript"),
     **dict.fromkeys(("kotlin", "scala", "groovy"), "java"),
+    "cpp": "c",
 }
 
 
@@ -28,6 +36,8 @@ class Source:
     patterns: tuple[Pattern, ...]
     languages: frozenset[str] = frozenset()  # none: every language
     tags: tuple[str, ...] = ()
+    fills: int | None = None  # the argument that the input is written to
+    unless_parameter: bool = False  # a parameter of that name is something else
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,18 +101,35 @@ class ByName(Generic[R]):
 class LanguageRules:
     """What concerns one language. It remembers the last file that it saw: its chunks come one after the other."""
 
-    def __init__(self, sources: list[Source], sinks: list[Sink], sanitizers: list[Sanitizer]) -> None:
+    def __init__(
+        self, language: str, sources: list[Source], sinks: list[Sink], sanitizers: list[Sanitizer]
+    ) -> None:
         self.source_calls = ByName(sources, CALL)
         self.sink_calls = ByName(sinks, CALL)
         self.sink_writes = ByName(sinks, WRITE)
         self.sanitizers = ByName(sanitizers, CALL)
         self._calls = self.source_calls.names | self.sink_calls.names
         self._writes = self.sink_writes.names
-        reads = [(p, rule) for rule in sources for p in rule.patterns if p.kind == READ]
+        reads = [(p, rule) for rule in sources for p in rule.patterns if p.kind in (READ, STATEMENT)]
         # An attribute of a tag or of an object, which is no assignment: dangerouslySetInnerHTML={...}
-        named = [(p, rule) for rule in sinks for p in rule.patterns if p.kind == WRITE and "." not in p.text]
+        named = [
+            (p, rule)
+            for rule in sinks
+            for p in rule.patterns
+            if p.kind in (STATEMENT, QUOTED) or (p.kind == WRITE and "." not in p.text.removeprefix("*."))
+        ]
         self._all_reads: list[tuple[Pattern, Source]] = reads
         self._all_named: list[tuple[Pattern, Sink]] = named
+        # What is asked for without brackets, where a language allows that: `text.to_i`.
+        self._is_without_brackets = language in WITHOUT_BRACKETS
+        self.cleaning_texts = [
+            (replace(p, kind=READ), rule)
+            for rule in sanitizers
+            for p in rule.patterns
+            if self._is_without_brackets and p.text.startswith("*.") and not rule.arguments
+        ]
+        self._cleaners = ByName([rule for rule in sanitizers if not rule.arguments], CALL)
+        self._cleaner_names = self._cleaners.names - _ORDINARY
         self._known_calls: dict[str, str] = {}
         self._file: bytes | None = None
         self._file_imports: Mapping[str, str] | None = None
@@ -115,19 +142,38 @@ class LanguageRules:
         """Whether any rule could match; almost always it is a quick no."""
         if source is not self._file or imports is not self._file_imports:
             self._look_at(source, imports)
-        known = self._known_calls
-        for site in chunk.call_sites:
-            verdict = known.get(site.callee)
-            if verdict is None:
-                verdict = self._judge(site.callee)
-            if verdict and (verdict is _SURELY or self._matches_chain(source, site)):
-                return True
+        verdict = self._judge_calls(source, chunk)
+        if verdict is _SURELY:
+            return True
         if self._imported and any(site.callee.partition(".")[0] in self._imported for site in chunk.call_sites):
             return True
         for write in chunk.written:
             if write.target.rpartition(".")[2] in self._writes:
                 return True
-        return bool(self.texts_here) and self._reads(source, chunk)
+        if self.texts_here and self._reads(source, chunk):
+            return True
+        return _may_clean(chunk, verdict or self._cleans_without_brackets(source, chunk))
+
+    def _judge_calls(self, source: bytes, chunk: Chunk) -> str:
+        """Whether a call is surely of interest, or whether the chunk cleans something, or neither."""
+        known, cleans = self._known_calls, _NO
+        for site in chunk.call_sites:
+            verdict = known.get(site.callee)
+            if verdict is None:
+                verdict = self._judge(site.callee)
+            if not verdict:
+                continue
+            if verdict is _CLEANS or verdict is _COUNTS:
+                cleans = cleans if cleans is _CLEANS else verdict
+            elif verdict is _SURELY or self._matches_chain(source, site):
+                return _SURELY
+        return cleans
+
+    def _cleans_without_brackets(self, source: bytes, chunk: Chunk) -> str:
+        if not self._is_without_brackets or not _may_clean(chunk, _COUNTS):
+            return _NO
+        found = any(source.find(p.pieces[0], chunk.start, chunk.end) >= 0 for p, _ in self.cleaning_texts)
+        return _COUNTS if found else _NO
 
     def _judge(self, callee: str) -> str:
         """Whether a call by this name may concern us, remembered: the same names come again and again."""
@@ -136,6 +182,10 @@ class LanguageRules:
         if last_name(name) in self._calls:
             # The extractor gives the last name only of what is called on an expression: `cursor().execute`.
             verdict = _SURELY if self._matches(name) else _NO if "." in name else _MAYBE
+        if not verdict and last_name(name) in self._cleaner_names:
+            verdict = min(
+                (_COUNTS if "*" in r.categories else _CLEANS for r in self._cleaners.matching(name)), default=_NO
+            )
         if len(self._known_calls) >= _MOST_KNOWN:
             self._known_calls.clear()
         self._known_calls[callee] = verdict
@@ -175,6 +225,12 @@ class LanguageRules:
         self._imported = frozenset(name for name, full in imports.items() if last_name(full) in self._calls)
 
 
+def _may_clean(chunk: Chunk, how: str) -> bool:
+    """Whether it is a function that could make harmless what it is given, and give it back."""
+    is_short = chunk.end - chunk.start <= _MOST_OF_A_CLEANER[how]
+    return is_short and chunk.kind in _FUNCTIONS and "params" in chunk.facts
+
+
 @dataclass(slots=True)
 class RuleSet:
     """All rules that were loaded."""
@@ -189,7 +245,7 @@ class RuleSet:
         known = self._languages.get(language)
         if known is None:
             known = self._languages[language] = LanguageRules(
-                _of(self.sources, language), _of(self.sinks, language), _of(self.sanitizers, language)
+                language, _of(self.sources, language), _of(self.sinks, language), _of(self.sanitizers, language)
             )
         return known
 

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
@@ -22,7 +22,8 @@ from holdfast.search.store.database import ALIVE, connect_to_read
 __all__ = ["ChunkRow", "FileRow", "IndexFacts", "StoreReader"]
 
 _BATCH = 400  # values in one IN (...)
-_MOST_REMEMBERED = 64  # sets of files
+_MOST_REMEMBERED = 64  # sets of files and the like
+_T = TypeVar("_T")
 
 
 def _never() -> bool:
@@ -88,9 +89,10 @@ class StoreReader:
         self.generation = generation
         # Whatever a search does, it asks the store again and again: there is where it can be stopped.
         self.stop: Callable[[], bool] = _never
+        self.lint: Path | None = None  # what linters said of the files, if somebody has asked them
         self._files: dict[int, FileRow] | None = None
         self._paths: tuple[Vocabulary, dict[str, int]] | None = None
-        self._remembered: dict[Hashable, frozenset[int]] = {}
+        self._remembered: dict[Hashable, Any] = {}
 
     def check_stop(self) -> None:
         """Raise ToolError CANCELLED where nobody waits for the search any more."""
@@ -105,6 +107,14 @@ class StoreReader:
         """Look at another generation, or at new notes beside the same one, from now on."""
         self.generation, self._files, self._paths = generation, None, None
         self._remembered = {}
+
+    def lint_stamp(self) -> tuple[int, int]:
+        """Changes whenever linters said more; zeros where none was asked."""
+        try:
+            status = None if self.lint is None else self.lint.stat()
+        except OSError:
+            status = None
+        return (0, 0) if status is None else (status.st_mtime_ns, status.st_size)
 
     def facts(self) -> IndexFacts:
         """What holds for the whole index."""
@@ -177,13 +187,14 @@ class StoreReader:
             self._paths = (Vocabulary(path for path, _ in rows), dict(rows))
         return self._paths
 
-    def remembered(self, key: Hashable, find: Callable[[], frozenset[int]]) -> frozenset[int]:
-        """A set of files of this generation that was asked for before, or is found now."""
+    def remembered(self, key: Hashable, find: Callable[[], _T]) -> _T:
+        """What was found out about this generation before, such as a set of files, or is found out now."""
         if key not in self._remembered:
             if len(self._remembered) >= _MOST_REMEMBERED:
                 self._remembered.clear()
             self._remembered[key] = find()
-        return self._remembered[key]
+        known: _T = self._remembered[key]
+        return known
 
     def file_rows(self, numbers: Iterable[int]) -> dict[int, FileRow]:
         """Some files of this generation."""

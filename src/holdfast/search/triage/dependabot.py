@@ -1,9 +1,11 @@
 """Dependabot alerts, as GitHub's REST interface, its GraphQL interface and its webhooks write them."""
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from holdfast.search.triage.fields import PARAGRAPH, Fields
+from holdfast.search.triage.intake import Intake
 from holdfast.search.triage.record import (
     Reading,
     asset,
@@ -14,9 +16,47 @@ from holdfast.search.triage.record import (
     vulnerability,
 )
 
-__all__ = ["read_alert"]
+__all__ = ["alerts_of_query", "read_alert"]
 
 _REPOSITORY = re.compile(r"https?://[^/\s]+/(?:api/v\d+/)?(?:repos/)?([^/\s]+/[^/\s]+)/(?:security/)?dependabot/")
+
+
+_MOST_LEVELS = 8  # of what a query wraps around a list
+
+
+def alerts_of_query(document: Any, intake: Intake) -> Iterator[Any] | None:
+    """The alerts in an answer of the GraphQL interface, or in a list of them; None where it is something else.
+
+    The repository is named around the list, and not in every alert.
+    """
+    answers = document if isinstance(document, list) else [document]
+    told = [one.get("data") for one in answers if isinstance(one, dict)]
+    if not answers or len(told) < len(answers) or not all(isinstance(one, dict) for one in told):
+        return None
+    return (alert for data in told for alert in _connected(data, None, intake, _MOST_LEVELS))
+
+
+def _connected(value: Any, repository: str | None, intake: Intake, levels: int) -> Iterator[Any]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _connected(item, repository, intake, levels - 1)
+        return
+    if not isinstance(value, dict) or levels < 0:
+        return
+    name = value.get("nameWithOwner")
+    repository = name if isinstance(name, str) else repository
+    connection = value.get("vulnerabilityAlerts")
+    if not isinstance(connection, dict):
+        for item in value.values():
+            yield from _connected(item, repository, intake, levels - 1)
+        return
+    page = connection.get("pageInfo")
+    intake.has_more = isinstance(page, dict) and page.get("hasNextPage") is True
+    edges = connection.get("edges")
+    nodes = connection.get("nodes") or [edge.get("node") for edge in edges or () if isinstance(edge, dict)]
+    for node in nodes if isinstance(nodes, list) else ():
+        known = isinstance(node, dict) and repository is not None and "repository" not in node
+        yield node | {"repository": {"nameWithOwner": repository}} if known else node
 
 
 def read_alert(entry: Fields) -> Reading | None:

@@ -35,7 +35,7 @@ _IMPORT_NAMES = {
 def questions(finding: Mapping[str, Any]) -> list[str]:
     """What to search for, the most telling first and each once, however it is written."""
     distinct: dict[str, str] = {}
-    for text in _raised(Fields(finding)):
+    for text in _raised(Fields(dict(finding))):
         shown = clean(text or "", _LONGEST_QUESTION)
         if any(character.isalnum() for character in shown):
             distinct.setdefault(shown.lower(), shown)

@@ -6,7 +6,7 @@ in its API, another in its query language and a third in its events. What a fiel
 
 import math
 import unicodedata
-from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 __all__ = ["LINE", "MOST_ITEMS", "PARAGRAPH", "Fields", "as_text", "clean"]
@@ -23,6 +23,8 @@ _WORDS_OF_FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": F
 
 def clean(text: str, most: int = LINE) -> str:
     """A text without what cannot be seen, on one line unless it may be a paragraph, and not longer than `most`."""
+    if len(text) <= most and text.isprintable() and "  " not in text and text == text.strip():
+        return text  # as nearly all of them are
     text = text[: 4 * most]  # whatever follows could only matter behind as much white space
     if not text.replace("\n", "").isprintable():
         text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -36,9 +38,9 @@ class Fields:
 
     def __init__(self, value: object) -> None:
         self._values: dict[str, Any] = {}
-        for key, item in value.items() if isinstance(value, Mapping) else ():
+        for key, item in value.items() if isinstance(value, dict) else ():
             if item is not None:
-                self._values.setdefault(_folded(str(key)), item)
+                self._values.setdefault(_folded(key), item)
 
     def __bool__(self) -> bool:
         return bool(self._values)
@@ -71,7 +73,7 @@ class Fields:
         found = self.value(*paths)
         if found is None:
             return []
-        nodes = found.get("nodes") if isinstance(found, Mapping) else None  # a list, as GraphQL writes it
+        nodes = found.get("nodes") if isinstance(found, dict) else None  # a list, as GraphQL writes it
         listed = nodes if isinstance(nodes, list) else found
         return listed[:MOST_ITEMS] if isinstance(listed, list) else [listed]
 
@@ -86,7 +88,7 @@ class Fields:
     def texts(self, *paths: str, inside: str = "") -> list[str]:
         """The texts of the list at one of the paths, once each; of objects, those in their field `inside`."""
         found = (
-            Fields(item).text(inside) if isinstance(item, Mapping) and inside else as_text(item, LINE)
+            Fields(item).text(inside) if isinstance(item, dict) and inside else as_text(item, LINE)
             for item in self.items(*paths)
         )
         return list(dict.fromkeys(text for text in found if text))
@@ -94,7 +96,7 @@ class Fields:
     def labels(self, *paths: str) -> dict[str, str]:
         """The names and texts of the object at one of the paths; a name without a text is one all the same."""
         found = self.value(*paths)
-        pairs = list(found.items())[:MOST_ITEMS] if isinstance(found, Mapping) else []
+        pairs = list(found.items())[:MOST_ITEMS] if isinstance(found, dict) else []
         return {name: as_text(text, LINE) for key, text in pairs if (name := as_text(key, LINE))}
 
     def number(self, *paths: str) -> float | None:
@@ -136,5 +138,6 @@ def _as_number(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
+@lru_cache(maxsize=4096)
 def _folded(key: str) -> str:
     return key.replace("_", "").replace("-", "").lower()

@@ -1,30 +1,41 @@
 """From what a scanner wrote to a record: the one way for every source, with a name, a form and nothing lost."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
 from holdfast.search.repository import Repository
-from holdfast.search.triage.dependabot import read_alert
+from holdfast.search.triage.dependabot import alerts_of_query, read_alert
 from holdfast.search.triage.fields import LINE, Fields
 from holdfast.search.triage.generic import read_generic_finding
 from holdfast.search.triage.inspector import read_inspector_finding
+from holdfast.search.triage.intake import Opener
 from holdfast.search.triage.record import ROUTING, Reading, digest, is_safe_name
 from holdfast.search.triage.routing import Additions
+from holdfast.search.triage.sarif import read_sarif_result, sarif_results
 
-__all__ = ["SOURCES", "Filing", "UnusableFindingError", "canonical_source"]
+__all__ = ["OPENERS", "SOURCES", "Filing", "UnusableFindingError", "canonical_source"]
 
 SOURCES: dict[str, Callable[[Fields], Reading | None]] = {
     "dependabot": read_alert,
     "aws_inspector": read_inspector_finding,
+    "sarif": read_sarif_result,
     "generic": read_generic_finding,
     "manual": read_generic_finding,
 }
+# Sources whose documents are more than a list.
+OPENERS: dict[str, Opener] = {"dependabot": alerts_of_query, "sarif": sarif_results}
 _ALIASES = {"aws-inspector": "aws_inspector", "inspector": "aws_inspector", "aws": "aws_inspector"}
 
 _MOST_DEPTH = 64
+# Of something that nothing identifies: when it was seen says nothing about what it is. Small letters alone.
+_MOVING = frozenset({
+    "createdat", "date", "detectedat", "discoveredat", "exportedat", "firstobservedat", "firstseen", "firstseenat",
+    "generatedat", "ingestedat", "lastobservedat", "lastseen", "lastseenat", "modifiedat", "reportedat",
+    "scandate", "scannedat", "scantime", "time", "timestamp", "updatedat",
+})  # fmt: skip
 _LONGEST_RAW = 262_144  # bytes of what the scanner wrote that are kept with the record
 
 
@@ -48,7 +59,7 @@ class Filing:
 
     def record(self, value: Any) -> dict[str, Any]:
         """The record of one entry, its times still open; UnusableFindingError when it is no finding."""
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             raise UnusableFindingError("it is not an object")
         if _is_deeper(value, _MOST_DEPTH):
             raise UnusableFindingError(f"it is nested deeper than {_MOST_DEPTH} levels")
@@ -62,9 +73,9 @@ class Filing:
             raw = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
         except (TypeError, ValueError) as error:
             raise UnusableFindingError("it holds something that JSON cannot say") from error
-        return self._filed(reading, self._name(reading, raw), value, len(raw))
+        return self._filed(reading, self._name(reading, value), value, len(raw))
 
-    def _name(self, reading: Reading, raw: bytes) -> str:
+    def _name(self, reading: Reading, value: Any) -> str:
         if reading.name is not None:
             if not is_safe_name(reading.name):
                 raise UnusableFindingError(
@@ -74,7 +85,7 @@ class Filing:
         key = reading.key
         if key is None:
             reading.notes.append("it has nothing that identifies it: changed in any way, it is another finding")
-            key = digest(raw.decode())
+            key = digest(_lasting(value))
         said = reading.routing.get("repo") or self.added.routing.get("repo")
         whose = ["named", said.lower()] if said else ["given", self.repository.repo_id]
         return digest(self.source, whose, key)
@@ -104,9 +115,22 @@ class Filing:
         }
         record |= {} if not reading.other_packages else {"otherPackages": reading.other_packages}
         record |= {} if not reading.other_assets else {"otherAssets": reading.other_assets}
+        record |= {} if not reading.related else {"relatedLocations": reading.related}
         record |= {} if not self.added.other else {"meta": self.added.other}
         record |= {} if not reading.notes else {"parseWarnings": [note[:LINE] for note in reading.notes]}
         return record | ({"raw": value} if raw_bytes <= _LONGEST_RAW else {})
+
+
+def _lasting(value: Any) -> Any:
+    """The same without the times in it."""
+    if isinstance(value, dict):
+        kept = ((key, item) for key, item in value.items() if _letters(key) not in _MOVING)
+        return {key: _lasting(item) for key, item in kept}
+    return [_lasting(item) for item in value] if isinstance(value, list) else value
+
+
+def _letters(key: str) -> str:
+    return "".join(filter(str.isalpha, key)).lower()
 
 
 def _is_deeper(value: Any, most: int) -> bool:
@@ -114,8 +138,8 @@ def _is_deeper(value: Any, most: int) -> bool:
     for _ in range(most):
         below: list[Any] = []
         for one in level:
-            children = one.values() if isinstance(one, Mapping) else one if isinstance(one, list) else ()
-            below += [child for child in children if isinstance(child, Mapping | list)]
+            children = one.values() if isinstance(one, dict) else one
+            below += [child for child in children if isinstance(child, dict | list)]
         if not below:
             return False
         level = below

@@ -36,16 +36,19 @@ def read_generic_finding(entry: Fields) -> Reading | None:
     stable = entry.text("stable_key", "finding_id", "id", "uid")
     about = (vuln["vulnId"], found["name"], on["assetId"])
     where = (found["manifestPath"], found["installedVersion"])
+    place = _location(entry)
+    # Two findings of one rule differ by where they are.
+    spot = () if place is None else (place["path"], place["startLine"])
     return Reading(
         vuln=vuln,
         package=found,
         asset=on,
         exposure=exposure_of(entry.inner("exposure")),
         routing={name: entry.text(name, f"{name}.full_name") for name in ROUTING},
-        key=stable or (":".join(map(str, (*about, *where))) if any(about) else None),
+        key=stable or (":".join(map(str, (*about, *where, *spot))) if any(about) else None),
         name=_insisted_name(entry.value("record_id")),
         state=entry.text("state") or (entry.text("status") if not entry.inner("status") else None),
-        location=_location(entry),
+        location=place,
         notes=notes,
     )
 
@@ -76,7 +79,7 @@ def _vulnerability(entry: Fields, notes: list[str]) -> dict[str, Any]:
     score = _score(inner) or _score(entry)
     word = _first(both, "severity", "severity.level", "severity.value", "severity.label")
     return vulnerability(
-        vuln_id=_first(both, "vuln_id", "vulnerability_id", "cve", "cve_id", "ghsa_id", "rule_id")
+        vuln_id=_first(both, "vuln_id", "vulnerability_id", "cve", "cve_id", "ghsa_id", "rule_id", "check_id")
         or entry.text("vulnerability", "vuln"),
         cve=_first(both, "cve", "cve_id"),
         title=_first(both, "title", "summary") or entry.text("name", "message"),
@@ -152,10 +155,11 @@ def _asset(entry: Fields) -> dict[str, Any]:
 
 def _location(entry: Fields) -> dict[str, Any] | None:
     inner = entry.inner("location")
-    if inner:
+    if inner and inner.text("path", "file"):
         return location(inner.text("path", "file"), inner.number("start_line", "line"), inner.number("end_line"))
-    path = entry.text("location", "file", "file_path")
-    return location(path, entry.number("line", "start_line"), entry.number("end_line"))
+    path = entry.text("location", "file", "file_path", "path")
+    start = entry.number("line", "start_line", "start.line")
+    return location(path, start, entry.number("end_line", "end.line"))
 
 
 def _first(both: tuple[Fields, ...], *paths: str) -> str | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import ToolError
 from holdfast.search.repository import Repository
-from holdfast.search.triage.filing import SOURCES, Filing, UnusableFindingError, canonical_source
+from holdfast.search.triage.filing import OPENERS, SOURCES, Filing, UnusableFindingError, canonical_source
 from holdfast.search.triage.intake import Intake, read_input
 from holdfast.search.triage.record import content, now
 from holdfast.search.triage.record_files import Batch, RecordFiles
@@ -15,7 +15,7 @@ from holdfast.search.triage.refusal import check_text, refuse_if, wrong_argument
 from holdfast.search.triage.routing import additions
 
 if TYPE_CHECKING:
-    from holdfast.search.index_writer import Progress, Stop
+    from holdfast.search.stages import Progress, Stop
 
 __all__ = ["MOST_LISTED", "ingest"]
 
@@ -47,7 +47,7 @@ def ingest(
     found += check_text("inputPath", input_path, _LONGEST_PATH)
     refuse_if(found)
     progress("read", 0, None, "")
-    intake = read_input(repository.root, input_path, stop)
+    intake = read_input(repository.root, input_path, stop, OPENERS.get(str(known)))
     files = RecordFiles(repository, cache_dir)
     work = _Ingestion(Filing(str(known), repository, added), files, problems=list(intake.problems))
     if intake.entries:

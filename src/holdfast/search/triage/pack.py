@@ -20,7 +20,7 @@ from holdfast.search.triage.record_files import RecordFiles, explained, write_fi
 from holdfast.search.triage.refusal import check_text, refuse_if, wrong_argument
 
 if TYPE_CHECKING:
-    from holdfast.search.index_writer import Progress, Stop
+    from holdfast.search.stages import Progress, Stop
 
 __all__ = ["context_pack"]
 

@@ -62,6 +62,7 @@ class Reading:
     location: dict[str, Any] | None = None
     other_packages: list[dict[str, Any]] = field(default_factory=list)
     other_assets: list[dict[str, Any]] = field(default_factory=list)
+    related: list[dict[str, Any]] = field(default_factory=list)  # further places in the code
     notes: list[str] = field(default_factory=list)
 
 

@@ -15,6 +15,7 @@ import os
 import re
 import secrets
 import shutil
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -24,6 +25,7 @@ from typing import IO, Any
 import orjson
 
 from holdfast.errors import ToolError
+from holdfast.search.home import IndexHome
 from holdfast.search.repository import Repository, index_home
 from holdfast.search.triage.markdown import render
 from holdfast.search.triage.record import decision_prefix, is_safe_name
@@ -34,7 +36,7 @@ _LONGEST = 4 * 1024 * 1024  # bytes of a record that are read
 _PATIENCE = 60.0  # seconds that another process may take
 _POLL = 0.05
 _SYNCING = 8  # a disk confirms several files at once almost as fast as one
-_TOGETHER = 256  # files between two looks at whether the work should end
+_MANY = 256  # files from which on one flush of everything is quicker than one of each
 _DECISION = re.compile(r"[0-9a-f]{40}\.json")
 
 
@@ -42,8 +44,8 @@ class RecordFiles:
     """The records of one repository."""
 
     def __init__(self, repository: Repository, cache_dir: Path) -> None:
-        self.directory = index_home(repository, cache_dir) / "triage"
-        self.records = self.directory / "records"
+        self.records = IndexHome(index_home(repository, cache_dir)).records
+        self.directory = self.records.parent
         self.packs = self.directory / "context-packs"
 
     def json_path(self, record_id: str) -> Path:
@@ -64,6 +66,17 @@ class RecordFiles:
         except (OSError, ValueError):
             return None
         return record if isinstance(record, dict) and isinstance(record.get("recordType"), str) else None
+
+    def every(self) -> Iterator[dict[str, Any]]:
+        """All records that can be read, by name."""
+        try:
+            names = sorted(name for name in os.listdir(self.records) if name.endswith(".json"))
+        except FileNotFoundError:
+            return
+        for name in names:
+            record = self.read(name.removesuffix(".json"))
+            if record is not None:
+                yield record
 
     def decisions(self, finding_id: str) -> list[dict[str, Any]]:
         """The decisions about a finding, the newest first."""
@@ -135,8 +148,9 @@ class Batch:
         """Prepare a record."""
         name = record["recordId"]
         text = render(record)
-        (self._staging / f"{name}.md").write_text(text, encoding="utf-8", newline="\n")
-        (self._staging / f"{name}.json").write_bytes(as_json(record))
+        for suffix, data in ((".md", text.encode()), (".json", as_json(record))):
+            with open(f"{self._staging}/{name}{suffix}", "wb") as file:
+                file.write(data)
         self._ids.append(name)
 
     def finish(self, stop: Callable[[], bool]) -> None:
@@ -144,13 +158,16 @@ class Batch:
         from concurrent.futures import ThreadPoolExecutor
 
         names = [f"{record_id}{suffix}" for record_id in self._ids for suffix in (".md", ".json")]
-        with ThreadPoolExecutor(_SYNCING) as pool:
-            for first in range(0, len(names), _TOGETHER):
-                if stop():
-                    raise ToolError("CANCELLED", "writing records was stopped; no record was changed")
-                list(pool.map(_sync, (self._staging / name for name in names[first : first + _TOGETHER])))
+        if stop():
+            raise ToolError("CANCELLED", "writing records was stopped; no record was changed")
+        if len(names) > _MANY and sys.platform == "linux":
+            os.sync()  # once for all of them; elsewhere it does not wait
+        else:
+            with ThreadPoolExecutor(_SYNCING) as pool:
+                list(pool.map(_sync, (self._staging / name for name in names)))
+        staged, placed = f"{self._staging}/", f"{self._files.records}/"
         for name in names:
-            os.replace(self._staging / name, self._files.records / name)
+            os.replace(staged + name, placed + name)
         if names:
             _sync(self._files.records)
 

@@ -1,0 +1,150 @@
+"""SARIF 2.1.0 as analysers write it: rules by index and id, fingerprints, suppressions, places."""
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.search.triage_samples import Desk
+
+from holdfast.errors import ToolError
+
+LOG: dict[str, Any] = {
+    "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+    "version": "2.1.0",
+    "runs": [
+        {
+            "tool": {
+                "driver": {
+                    "name": "CodeQL",
+                    "semanticVersion": "2.16.1",
+                    "rules": [
+                        {"id": "py/unused", "defaultConfiguration": {"level": "note"}},
+                        {
+                            "id": "py/sql-injection",
+                            "shortDescription": {"text": "SQL query built from user-controlled sources"},
+                            "fullDescription": {"text": "Building a query from user input is dangerous."},
+                            "defaultConfiguration": {"level": "error"},
+                            "helpUri": "https://codeql.example/py/sql-injection",
+                            "messageStrings": {"default": {"text": "This query depends on {0}."}},
+                            "properties": {
+                                "security-severity": "8.8",
+                                "tags": ["security", "external/cwe/cwe-089"],
+                            },
+                        },
+                    ],
+                },
+                "extensions": [{"name": "pack", "rules": [{"id": "js/xss", "name": "Cross-site scripting"}]}],
+            },
+            "versionControlProvenance": [{"repositoryUri": "https://github.com/octo/shop.git"}],
+            "results": [
+                {
+                    "ruleId": "py/sql-injection",
+                    "ruleIndex": 1,
+                    "message": {"id": "default", "arguments": ["a user-provided value"]},
+                    "locations": [
+                        {
+                            "physicalLocation": {
+                                "artifactLocation": {"uri": "src/shop%20front/db.py", "uriBaseId": "%SRCROOT%"},
+                                "region": {"startLine": 42, "startColumn": 5, "endLine": 43},
+                            }
+                        }
+                    ],
+                    "relatedLocations": [
+                        {
+                            "physicalLocation": {
+                                "artifactLocation": {"uri": "src/web.py"},
+                                "region": {"startLine": 7},
+                            }
+                        }
+                    ],
+                    "partialFingerprints": {"primaryLocationLineHash": "39fa2ee980eb94b0:1"},
+                },
+                {
+                    "rule": {"id": "js/xss", "index": 0, "toolComponent": {"index": 0}},
+                    "level": "warning",
+                    "message": {"text": "Cross-site scripting vulnerability."},
+                    "suppressions": [{"kind": "inSource", "status": "accepted"}],
+                },
+                {"ruleId": "py/unused", "kind": "pass", "message": {"text": "nothing is wrong"}},
+            ],
+        }
+    ],
+}
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+def first(desk: Desk, log: dict[str, Any]) -> dict[str, Any]:
+    return desk.record(log, "sarif")
+
+
+def changed(**result: Any) -> dict[str, Any]:
+    log = copy.deepcopy(LOG)
+    log["runs"][0]["results"][0] |= result
+    return log
+
+
+def test_a_result_is_read_with_its_rule_its_places_and_its_score(desk: Desk) -> None:
+    record = first(desk, LOG)
+
+    assert record["vuln"]["vulnId"] == "py/sql-injection"
+    assert record["vuln"]["title"] == "SQL query built from user-controlled sources"
+    assert record["vuln"]["description"].startswith(
+        "This query depends on a user-provided value.\n\nBuilding a query"
+    )
+    assert (record["vuln"]["severity"], record["vuln"]["cvss"]["score"]) == ("high", 8.8)
+    assert (record["vuln"]["cwe"], record["repo"], record["state"]) == (["CWE-89"], "octo/shop", "open")
+    assert record["location"] == {"path": "src/shop front/db.py", "startLine": 42, "endLine": 43}
+    assert record["relatedLocations"] == [{"path": "src/web.py", "startLine": 7, "endLine": 7}]
+
+
+def test_rules_of_extensions_and_suppressions_are_followed_and_what_passed_is_no_finding(desk: Desk) -> None:
+    answer = desk.ingest(LOG, "sarif")
+
+    assert (answer["total"], answer["written"], answer["errors"]) == (2, 2, 0)
+    records = {record["vuln"]["vulnId"]: record for record in _read(answer)}
+    assert records["js/xss"]["vuln"]["title"] == "Cross-site scripting"
+    assert (records["js/xss"]["state"], records["js/xss"]["vuln"]["severity"]) == ("suppressed", "medium")
+
+
+def _read(answer: dict[str, Any]) -> list[dict[str, Any]]:
+    return [json.loads(Path(one["jsonPath"]).read_bytes()) for one in answer["records"]]
+
+
+def test_a_result_that_moved_is_known_by_its_fingerprint_and_without_one_by_its_place(desk: Desk) -> None:
+    moved = copy.deepcopy(LOG)
+    moved["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"] = {"startLine": 99}
+    moved["runs"][0]["results"].reverse()
+    ids = set(desk.ingest(LOG, "sarif")["recordIds"])
+    assert set(desk.ingest(moved, "sarif")["recordIds"]) == ids
+
+    bare, elsewhere = (changed(partialFingerprints=None) for _ in range(2))
+    elsewhere["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"] = {"startLine": 99}
+    assert first(desk, bare)["recordId"] == first(desk, bare)["recordId"] != first(desk, elsewhere)["recordId"]
+
+
+def test_the_same_line_in_two_files_or_repositories_is_two_findings(desk: Desk) -> None:
+    place = {"physicalLocation": {"artifactLocation": {"uri": "src/other.py"}}}
+    other = copy.deepcopy(LOG)
+    del other["runs"][0]["versionControlProvenance"]
+    ids = {first(desk, log)["recordId"] for log in (LOG, changed(locations=[place]), other)}
+
+    assert len(ids) == 3
+
+
+def test_bad_results_are_told_with_their_position_and_good_ones_are_kept(desk: Desk) -> None:
+    log = copy.deepcopy(LOG)
+    log["runs"][0]["results"][1:1] = [7, {"message": {}}, {"ruleIndex": 99, "ruleId": "x", "locations": "nowhere"}]
+    log["runs"].append("no run")
+    answer = desk.ingest(log, "sarif")
+
+    assert [bad["index"] for bad in answer["errorDetails"]] == [1, 2, 5]
+    assert answer["written"] == 3
+    with pytest.raises(ToolError, match="none of the 1 entries"):
+        desk.ingest({"version": "2.1.0"}, "sarif")
+    assert desk.ingest({"version": "2.1.0", "runs": []}, "sarif")["total"] == 0
