@@ -1,0 +1,1 @@
+"""What the benchmark of launch runs is made of: a generated product, and the watching of runs."""

@@ -1,0 +1,31 @@
+"""The interface of an engine: who is asked to do something with a run.
+
+An engine decides where and when the steps of a run are executed. What the steps are, and what they leave behind,
+is the same for every engine, and so is the truth about a run: the store.
+"""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+__all__ = ["Engine", "never"]
+
+
+def never() -> bool:
+    """The `stop` of a caller who does not stop."""
+    return False
+
+
+class Engine(Protocol):
+    """Executes runs."""
+
+    def begin(self, kind: str, run_id: str) -> str:
+        """Ask for something without waiting for it; the id of the request."""
+
+    def perform(self, kind: str, run_id: str, *, stop: Callable[[], bool] = never) -> dict[str, Any]:
+        """Ask for something and wait for its outcome; ToolError where it is refused, fails, or is stopped."""
+
+    def adopt(self, *, leaving: str = "") -> list[str]:
+        """Go on with the runs whose execution was interrupted, but for one; their ids."""
+
+    def close(self, *, at_once: bool = True) -> None:
+        """Stop executing, at once or after the steps in hand; the rest stays for whoever comes next."""

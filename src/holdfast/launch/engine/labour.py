@@ -1,0 +1,294 @@
+"""One piece of work of a run, from its order to its artifacts: in a process of its own, recorded in the store.
+
+Nothing that the process makes counts before the transaction that records it: artifacts, events and the end of the
+item become true together, or not at all.
+"""
+
+import asyncio
+import json
+import logging
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from holdfast.errors import HoldfastError, UsageError
+from holdfast.git.asking import Git
+from holdfast.launch.documents import sha256
+from holdfast.launch.identifiers import span_id, trace_id
+from holdfast.launch.store.refusals import LeaseLost
+from holdfast.launch.workers import WORKERS, inputs_of
+from holdfast.launch.working import CANNOT_TELL, DONE
+from holdfast.launch.workspace import Workspace
+from holdfast.process import run as run_process
+from holdfast.process.custody import finished
+
+if TYPE_CHECKING:
+    from holdfast.launch.store.objects import ObjectStore
+    from holdfast.launch.store.run_store import RunStore
+    from holdfast.process import Completed
+
+__all__ = ["SCRATCH", "HandedOverError", "Labour", "Parts", "RunLostError", "WorkFailedError"]
+
+T = TypeVar("T")
+
+SCRATCH = "scratch"
+_COMMAND = (sys.executable, "-m", "holdfast.launch.working")
+_GRACE = 1.0
+_LOOK = 0.2  # seconds between two looks whether the run is still ours
+_ATTEMPTS = 3
+_PAUSE = 0.5  # seconds before the second attempt of work that may succeed when it is tried again
+_LONGEST_EVENT = 8000
+
+_log = logging.getLogger(__name__)
+
+
+class HandedOverError(HoldfastError):
+    """This process leaves between two steps; whoever waits for the run asks again, and another one goes on."""
+
+
+class RunLostError(HoldfastError):
+    """The run was cancelled, or taken over, while it was worked on."""
+
+
+class WorkFailedError(HoldfastError):
+    """A piece of work ended without what it should have made."""
+
+    def __init__(self, failure: Mapping[str, Any], *, worker: str, scope: str, died: bool = False) -> None:
+        super().__init__(failure["message"])
+        self.code: str = failure["code"]
+        self.message: str = failure["message"]
+        self.details: dict[str, Any] = {**failure.get("details", {}), "worker": worker, "scope": scope}
+        self.retryable = bool(failure.get("retryable"))
+        self.worker = worker
+        self.scope = scope
+        self.died = died
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What every execution in this process shares."""
+
+    workspace: Workspace
+    store: "RunStore"
+    objects: "ObjectStore"
+    slots: asyncio.Semaphore
+    owner: str
+    is_leaving: Callable[[], bool]
+
+
+class Labour:
+    """Carries out the work of one run, as long as `token` is the token of whoever holds it."""
+
+    def __init__(self, parts: Parts, run_id: str, token: int) -> None:
+        self._parts = parts
+        self._run_id = run_id
+        self._token = token
+
+    async def carry_out(self, worker: str, scope: str, about: Mapping[str, Any] | None = None) -> None:
+        """Do it, again where that can help; WorkFailedError where it cannot."""
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                async with self._parts.slots:
+                    await self._attempt(worker, scope, about or {})
+            except WorkFailedError as failure:
+                if attempt == _ATTEMPTS or not (failure.retryable or failure.died):
+                    raise
+                await asyncio.sleep(_PAUSE * attempt)
+            else:
+                return
+
+    async def _attempt(self, worker: str, scope: str, about: Mapping[str, Any]) -> None:
+        root = self._parts.workspace.run(self._run_id)
+        root.mkdir(parents=True, exist_ok=True)
+        out = Path(tempfile.mkdtemp(prefix=f"{worker}-", dir=_scratch(root)))
+        try:
+            item, order = await _undivided(self._begin, worker, scope, about)
+            seconds = min(WORKERS[worker].seconds, float(order["config"]["budgets"]["max_runtime_s"]))
+            completed = await self._run(item, {**order, "out": str(out)}, seconds)
+            _keep_complaints(root / "logs" / f"{worker}-{scope}-{order['attempt']}.stderr", completed)
+            outcome = _outcome(out, completed, worker, scope, seconds)
+            await _undivided(self._record, item, worker, scope, out, outcome)
+        except WorkFailedError as failure:
+            await _undivided(self._fail, worker, scope, failure.code, failure.message, failure.details)
+            raise
+        except asyncio.CancelledError:
+            self._fail(worker, scope, "CANCELLED", "the work was stopped", {})
+            raise
+        except Exception as error:
+            cause = {"cause_class": type(error).__name__}
+            self._fail(worker, scope, "INTERNAL", "the work could not be carried out", cause)
+            raise
+        finally:
+            shutil.rmtree(out, ignore_errors=True)  # a leftover costs space and nothing else
+
+    # --- the order -------------------------------------------------------------------------------------------
+
+    def _begin(self, worker: str, scope: str, about: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+        store = self._parts.store
+        artifacts = store.artifacts(self._run_id)
+        names = inputs_of(worker, artifacts)
+        before = [item for item in store.items(self._run_id) if (item.worker, item.scope) == (worker, scope)]
+        with store.change(self._run_id, token=self._token) as change:
+            for item in before:
+                if item.status in ("queued", "running"):  # whoever was at it is gone
+                    change.fail_item(
+                        item.work_item_id, "INTERRUPTED", "the process that did this work has ended", {}
+                    )
+            attempt = len(before) + 1
+            inputs = {name: artifacts[name].sha256 for name in names}
+            item_id = change.queue_item(worker, scope, attempt, inputs)
+            change.start_item(item_id, self._parts.owner, self._token)
+            run = change.run
+        given = {
+            name: {
+                "path": str(self._parts.objects.path_of(artifacts[name].sha256)),
+                "sha256": artifacts[name].sha256,
+                "schema_id": artifacts[name].schema_id,
+            }
+            for name in names
+        }
+        order = {
+            "run_id": self._run_id, "worker": worker, "scope": scope, "attempt": attempt, "config": run.config,
+            "root": str(self._parts.workspace.run(self._run_id)), "given": given,
+            "about": {
+                **_commit_date(self._parts.workspace.run(self._run_id) / "work" / "repo"),
+                "started_at": run.started_at,
+                "service_root": str(self._parts.workspace.services),
+                "trace_id": trace_id(self._run_id),
+                **about,
+            },
+        }  # fmt: skip
+        return item_id, order
+
+    # --- the process -----------------------------------------------------------------------------------------
+
+    async def _run(self, item: str, order: Mapping[str, Any], seconds: float) -> "Completed":
+        def listen(stream: str, line: str) -> None:
+            if stream == "stdout":
+                self._hear(item, line)
+
+        running = asyncio.ensure_future(
+            run_process(_COMMAND, stdin=json.dumps(order).encode(), timeout=seconds, grace=_GRACE, on_line=listen)
+        )
+        try:
+            while not (await asyncio.wait({running}, timeout=_LOOK))[0]:
+                self._check_is_ours()
+            return running.result()
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+
+    def _check_is_ours(self) -> None:
+        """A run that was cancelled, or taken by somebody else, is not worked on."""
+        run = self._parts.store.run(self._run_id)
+        if run is None or run.token != self._token or run.finished_at is not None:
+            raise RunLostError("the run is over, or somebody else's")
+
+    def _hear(self, item: str, line: str) -> None:
+        said = _said(line)
+        if said is None:
+            return  # a library that prints
+        told = {**said["payload"], "work_item_id": item}
+        spans = {"span_id": span_id(item, line), "parent_span_id": span_id(item)}
+        try:
+            with self._parts.store.change(self._run_id, token=self._token) as change:
+                change.event(said["event"], told, **spans)
+        except UsageError as refused:  # what a worker cannot know, or cannot be told in JSON, did not happen
+            _log.warning("an event of %s was refused: %s", item, refused)
+
+    # --- the outcome -----------------------------------------------------------------------------------------
+
+    def _record(self, item: str, worker: str, scope: str, out: Path, outcome: Mapping[str, Any]) -> None:
+        made = outcome["made"]
+        for one in made:
+            path = out / one["file"]
+            if not path.is_file() or sha256(path.read_bytes()) != one["sha256"]:
+                failure = {"code": "INTERNAL", "message": f"{one['name']} is not what the worker made"}
+                raise WorkFailedError(failure, worker=worker, scope=scope)
+            self._parts.objects.put(path)
+        try:
+            with self._parts.store.change(self._run_id, token=self._token) as change:
+                for one in made:
+                    size = (out / one["file"]).stat().st_size
+                    change.artifact(one["name"], one["sha256"], one["schema_id"], worker, size)
+                change.finish_item(item, {one["name"]: one["sha256"] for one in made})
+        except UsageError as refused:  # a name that the store cannot keep
+            failure = {"code": "INTERNAL", "message": "what the worker made cannot be kept"}
+            raise WorkFailedError(failure, worker=worker, scope=scope) from refused
+
+    def _fail(self, worker: str, scope: str, code: str, message: str, details: Mapping[str, Any]) -> None:
+        """Whatever of this work was begun has failed; nothing where it came to its end before."""
+        try:
+            with self._parts.store.change(self._run_id, token=self._token) as change:
+                for item in change.items():
+                    if (item.worker, item.scope) == (worker, scope) and item.status in ("queued", "running"):
+                        change.fail_item(item.work_item_id, code, message, details)
+        except LeaseLost:
+            return  # the run is somebody else's, or over; that was recorded by whoever did it
+
+
+async def _undivided(do: Callable[..., T], *arguments: Any) -> T:
+    """What a thread has begun to write comes to its end: a cancellation meanwhile is raised afterwards."""
+    return await finished(asyncio.ensure_future(asyncio.to_thread(do, *arguments)))
+
+
+def _scratch(root: Path) -> Path:
+    """Where workers put what they make, before it counts; whoever claims the run empties it."""
+    path = root / SCRATCH
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def _said(line: str) -> dict[str, Any] | None:
+    """The event that a line of a worker tells; None for progress, and for whatever a library prints."""
+    if len(line) > _LONGEST_EVENT:
+        return None
+    try:
+        said = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(said, dict) or not isinstance(said.get("event"), str):
+        return None
+    return said if isinstance(said.get("payload"), dict) else None
+
+
+def _commit_date(repository: Path) -> dict[str, str]:
+    """When the product's commit was made: the only date that pages may have; nothing before there is a clone."""
+    if not repository.is_dir():
+        return {}
+    return {"commit_date": Git(repository).whole("show", "-s", "--format=%cs", "HEAD").decode().strip()}
+
+
+def _keep_complaints(path: Path, completed: "Completed") -> None:
+    """What a worker said on stderr, for whoever looks after a failure; callers are never shown it."""
+    if completed.stderr:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(completed.stderr, encoding="utf-8")
+
+
+def _outcome(out: Path, completed: "Completed", worker: str, scope: str, seconds: float) -> Mapping[str, Any]:
+    """What `done.json` tells, or why there is none."""
+    if completed.timed_out:
+        timeout = {
+            "code": "TOOL_TIMEOUT",
+            "message": f"{worker} did not finish within its time",
+            "details": {"seconds": seconds},
+        }
+        raise WorkFailedError(timeout, worker=worker, scope=scope)
+    try:
+        outcome: Mapping[str, Any] = json.loads((out / DONE).read_bytes())
+    except (FileNotFoundError, ValueError) as error:
+        failure: dict[str, Any] = {
+            "code": "INTERNAL",
+            "message": f"the process of {worker} ended before its work did",
+            "details": {"cause_class": "WorkerDied", "end": completed.outcome.describe()},
+            "retryable": completed.returncode == CANNOT_TELL,
+        }
+        raise WorkFailedError(failure, worker=worker, scope=scope, died=True) from error
+    if "failed" in outcome:
+        raise WorkFailedError(outcome["failed"], worker=worker, scope=scope)
+    return outcome

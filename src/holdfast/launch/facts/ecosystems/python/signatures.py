@@ -1,0 +1,132 @@
+"""Signatures of Python functions and classes, from the text of their definition: parameters and one line.
+
+Only the head of a definition is parsed, so a file that this interpreter cannot parse as a whole is no obstacle.
+"""
+
+import ast
+import re
+from typing import Any, NamedTuple
+
+__all__ = ["Signature", "class_fields", "read_signature"]
+
+_GENERIC = re.compile(r"^((?:async )?def \w+)\[[^()]*\](?=\()")
+_LONGEST = 1_900
+_FIELD_DECORATORS = ("dataclass", "define", "attrs", "frozen", "mutable", "attr.s", "dataclasses.dataclass")
+_FIELD_BASES = ("NamedTuple", "TypedDict", "BaseModel", "Struct")
+
+
+class Signature(NamedTuple):
+    """`text` is what stands behind the name: `(path: str, *, sep: str = ',') -> Table`."""
+
+    text: str
+    parameters: list[dict[str, Any]]
+    returns: str
+
+
+def read_signature(head: str, *, drop_first: bool) -> Signature:
+    """The signature of `def name(...) -> ...`; the first parameter of a method is not the caller's."""
+    try:
+        node = ast.parse(_GENERIC.sub(r"\1", head) + ": ...").body[0]
+    except (SyntaxError, ValueError, RecursionError, MemoryError, IndexError):
+        text = head[head.find("(") :] if "(" in head else "()"
+        return Signature(" ".join(text.split())[:_LONGEST], [], "")
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return Signature("()", [], "")
+    if drop_first:
+        _drop_first(node.args)
+    returns = ast.unparse(node.returns) if node.returns else ""
+    text = f"({ast.unparse(node.args)})" + (f" -> {returns}" if returns else "")
+    return Signature(text[:_LONGEST], _parameters(node.args), returns[:500])
+
+
+def _drop_first(arguments: ast.arguments) -> None:
+    for group in (arguments.posonlyargs, arguments.args):
+        if group:
+            group.pop(0)
+            return
+
+
+def _parameters(arguments: ast.arguments) -> list[dict[str, Any]]:
+    positional = [*arguments.posonlyargs, *arguments.args]
+    defaults: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
+    defaults += arguments.defaults
+    found = [
+        _parameter(item, default, "positional" if number < len(arguments.posonlyargs) else "any")
+        for number, (item, default) in enumerate(
+            zip(positional, defaults[-len(positional) :] if positional else [], strict=True)
+        )
+    ]
+    if arguments.vararg:
+        found.append(_parameter(arguments.vararg, None, "variable"))
+    for item, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        found.append(_parameter(item, default, "keyword"))
+    if arguments.kwarg:
+        found.append(_parameter(arguments.kwarg, None, "keywords"))
+    return found
+
+
+def _parameter(item: ast.arg, default: ast.expr | None, kind: str) -> dict[str, Any]:
+    found: dict[str, Any] = {"name": item.arg[:200], "kind": kind}
+    if item.annotation is not None:
+        found["annotation"] = _unquoted(ast.unparse(item.annotation))[:500]
+    if default is not None:
+        found["default"] = ast.unparse(default)[:500]
+    return found
+
+
+def _unquoted(annotation: str) -> str:
+    return annotation[1:-1] if re.fullmatch(r"'[^']*'|\"[^\"]*\"", annotation) else annotation
+
+
+def class_fields(source: list[str], decorators: tuple[str, ...], bases: tuple[str, ...]) -> Signature | None:
+    """The constructor that a class gets from its fields (a dataclass, a named tuple), or None."""
+    generated = any(name.endswith(_FIELD_DECORATORS) for name in decorators)
+    if not generated and not any(base.rpartition(".")[2] in _FIELD_BASES for base in bases):
+        return None
+    try:
+        tree = ast.parse(_dedented(source)).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    if not tree or not isinstance(tree[0], ast.ClassDef):
+        return None
+    fields = [
+        node
+        for node in tree[0].body
+        if isinstance(node, ast.AnnAssign)
+        and isinstance(node.target, ast.Name)
+        and not node.target.id.startswith("_")
+        and "ClassVar" not in ast.unparse(node.annotation)
+        and not _is_no_argument(node.value)
+    ]
+    parameters = [
+        _parameter(ast.arg(node.target.id, node.annotation), _default(node.value), "any")
+        for node in fields
+        if isinstance(node.target, ast.Name)
+    ]
+    shown = ", ".join(
+        f"{item['name']}: {item['annotation']}" + (f" = {item['default']}" if "default" in item else "")
+        for item in parameters
+    )
+    return Signature(f"({shown})"[:_LONGEST], parameters, "")
+
+
+def _is_no_argument(value: ast.expr | None) -> bool:
+    keywords = value.keywords if isinstance(value, ast.Call) else []
+    return any(
+        item.arg == "init" and isinstance(item.value, ast.Constant) and not item.value.value for item in keywords
+    )
+
+
+def _default(value: ast.expr | None) -> ast.expr | None:
+    if not isinstance(value, ast.Call):
+        return value
+    given = {item.arg: item.value for item in value.keywords}
+    if "default" in given:
+        return given["default"]
+    factory = given.get("default_factory") or given.get("factory")
+    return ast.Call(factory, [], []) if factory is not None else None
+
+
+def _dedented(source: list[str]) -> str:
+    margin = min((len(line) - len(line.lstrip()) for line in source if line.strip()), default=0)
+    return "\n".join(line[margin:] for line in source)

@@ -1,0 +1,123 @@
+"""The statements of a section: its sentences that can stand alone, and its lists of features made into sentences.
+
+The words stay as they are. Two things are mended, because they depend on the place and not on the meaning: `This
+library` becomes the product's name, and a sentence that begins with `It` stays with the one it leans on.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from holdfast.launch.facts.blocks import Block, Section
+from holdfast.launch.facts.phrases import featured
+from holdfast.launch.facts.sentences import LEANS, LONGEST, is_fragment, refusal, split
+
+__all__ = ["Found", "statements"]
+
+_THIS_PRODUCT = re.compile(
+    r"This (?:[a-zA-Z-]+ ){0,2}(?:library|package|project|tool|framework|program|plugin|module)(?= (?:is|"
+    r"was|has|can|does|will|\w+s)\b)"
+)
+_THIS_IS = re.compile(r"This is (?=an? |the )")
+_IT = re.compile(
+    r"It(?!(?:'s|’s| is| was| can be| may be)? (?:(?:also|often|even|not|then|usually|generally) )?"
+    r"(?:been|got|possible|important|recommended|necessary|useful|common|safe|best|better|easy|easier|worth|"
+    r"seems|takes|makes sense|follows|turns out|depends)\b)"
+    r"(?P<is>'s|’s| is)?(?= [a-z])"
+)
+_SAYS_WHAT = r"{}(?:'s|’s| is) (?:an?|the|one) [^:]+:"
+_THING = re.compile(r"An? ")
+_FEATURE_LIST = re.compile(
+    r"\b(?:features?|points|use cases|provides?|supports?|offers?|includes?|highlights|goals|benefits|"
+    r"advantages|can|allows?|"
+    r"reasons|capabilit\w+|lets)\b",
+    re.IGNORECASE,
+)
+
+
+class Found(NamedTuple):
+    """A statement in a document."""
+
+    text: str
+    start_line: int
+    end_line: int
+    is_pattern: bool = False
+    is_item: bool = False
+    topic: str = ""
+
+
+def statements(section: Section, product: str, *, features: bool, about_product: bool = False) -> Iterator[Found]:
+    """All statements of a section, in order; with `features`, items that are no sentences as well.
+
+    In a section that is about the product as a whole, `This library` and `It` mean the product.
+    """
+    introduced = False
+    for block in section.blocks:
+        if block.kind == "paragraph":
+            introduced = block.text.rstrip().endswith(":") and _FEATURE_LIST.search(block.text) is not None
+            told = _sentences(block, product, about_product=about_product)
+            yield from _whole(told, product) if about_product else told
+        elif block.kind == "item":
+            whole = list(_sentences(block, product, about_product=False))
+            if whole:
+                yield from (found._replace(topic=block.lead, is_item=True) for found in whole)
+            elif features and (introduced or section.level > 1) and block.level == 1:
+                yield from _feature(block, product)
+
+
+def _sentences(block: Block, product: str, *, about_product: bool) -> Iterator[Found]:
+    """The sentences of a block that can stand alone; one that leans on such a one is told together with it."""
+    held: Found | None = None
+    leaned = False
+    subject = about_product  # whether `It` would mean the product
+    for sentence in split(block.text, product):
+        text = _named(sentence.text, product, this=about_product, it=subject)
+        if about_product and re.fullmatch(_SAYS_WHAT.format(re.escape(product)), text, re.IGNORECASE):
+            text = text[:-1] + "."  # a list of what it is good for follows, and what it is stands here
+        start, end = block.lines_of(sentence.first, sentence.last)
+        reason = refusal(text, product)
+        if held and not leaned and reason == LEANS and len(held.text) + len(text) < LONGEST:
+            held, leaned = held._replace(text=f"{held.text} {text}", end_line=end), True
+            continue
+        if held:
+            yield held
+        held, leaned = (Found(text, start, end), False) if not reason else (None, False)
+        subject = text.lower().startswith(product.lower()) or (subject and bool(_IT.match(sentence.text)))
+    if held:
+        yield held
+
+
+def _whole(told: Iterable[Found], product: str) -> Iterator[Found]:
+    """Sentences; what is only the name of a thing, `A parser for dates.`, is told as a part of the product."""
+    for found in told:
+        if not is_fragment(found.text):
+            yield found
+        elif _THING.match(found.text):
+            text = featured(product, found.text)
+            if text and not refusal(text, product):
+                yield found._replace(text=text, is_pattern=True)
+
+
+def _named(text: str, product: str, *, this: bool, it: bool) -> str:
+    """The sentence with the name of the product where it says `It` or `This library`, written as it is asked."""
+    if this and re.match(rf"{re.escape(product)} (?:is|has|aims|provides|supports)\b", text, re.IGNORECASE):
+        text = product + text[len(product) :]
+    if this:
+        text = _at_start(_THIS_IS, f"{product} is ", _at_start(_THIS_PRODUCT, product, text))
+    found = _IT.match(text) if it else None
+    return (f"{product} is" if found["is"] else product) + text[found.end() :] if found else text
+
+
+def _feature(block: Block, product: str) -> Iterator[Found]:
+    first = split(block.text, product)[:1]
+    if not first:
+        return
+    text = featured(product, first[0].text, block.lead)
+    if text and not refusal(text, product):
+        start, end = block.lines_of(first[0].first, first[0].last)
+        yield Found(text, start, end, is_pattern=True, is_item=True, topic=block.lead)
+
+
+def _at_start(pattern: re.Pattern[str], words: str, text: str) -> str:
+    found = pattern.match(text)
+    return words + text[found.end() :] if found else text

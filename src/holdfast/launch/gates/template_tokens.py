@@ -1,0 +1,45 @@
+"""Gate: nothing that a template should have filled in is left in a page."""
+
+import re
+from collections.abc import Iterator
+
+from holdfast.launch.gates.gate import Checked, Finding, Gate, everywhere, seconds
+from holdfast.launch.gates.view import Page, View
+
+__all__ = ["GATE", "check"]
+
+_TOKEN = re.compile(r"__[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*__|\{\{(?![<%])[^{}]*\}\}")
+_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
+_SHORTCODE = re.compile(r"\{\{[<%].*?[>%]\}\}")
+
+
+def check(view: View) -> Checked:
+    """Front matter and prose; what stands in code is what the code says."""
+    return Checked([finding for page in view.pages for finding in _page(page)])
+
+
+def _page(page: Page) -> Iterator[Finding]:
+    front = page.file_lines[: page.offset]
+    lines = [(number, line) for number, line in enumerate(front, 1) if number in page.touched] + page.prose
+    for number, line in lines:
+        shown = _SHORTCODE.sub(" ", _CODE_SPAN.sub(" ", line))
+        for token in dict.fromkeys(_TOKEN.findall(shown)):
+            yield Finding(
+                "TEMPLATE_TOKEN_LEFT",
+                f"The page still holds {token}, which a template should have filled in.",
+                page.path,
+                number,
+                anchor=f"{token} {page.line_text(number)}",
+                suggested_fix="Put what it stands for in its place, or remove it.",
+                fix_rule="remove_template_token",
+                data={"token": token, "line_text": page.line_text(number)},
+            )
+
+
+GATE = Gate(
+    "template_tokens",
+    "template_tokens",
+    check,
+    everywhere(TEMPLATE_TOKEN_LEFT="blocker"),  # noqa: S106 - a code, not a password
+    seconds(30, 60),
+)

@@ -1,0 +1,35 @@
+"""How much a run may change: files, writes and lines, as its configuration says."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from holdfast.errors import ToolError
+from holdfast.launch.patching.diff_report import change_of
+
+__all__ = ["check_budgets"]
+
+
+def check_budgets(
+    budgets: Mapping[str, Any],
+    files: Mapping[str, bytes | None],
+    read_base: Callable[[str], bytes | None],
+    writes: int,
+) -> None:
+    """ToolError INVALID_INPUT, reason `budget_exceeded`, where the changes are more than was allowed."""
+    _check("max_files_changed", budgets, len(files), "files are changed")
+    _check("max_file_writes", budgets, writes, "files are written")
+    for path in sorted(files):
+        change = change_of(path, read_base(path), files[path])
+        _check("max_lines_per_file", budgets, change.added + change.removed, f"lines of {path} are changed", path)
+
+
+def _check(name: str, budgets: Mapping[str, Any], used: int, what: str, path: str = "") -> None:
+    if used <= budgets[name]:
+        return
+    details = {"reason": "budget_exceeded", "budget": name, "limit": budgets[name], "used": used}
+    raise ToolError(
+        "INVALID_INPUT",
+        f"{used} {what}, and the configuration allows {budgets[name]} ({name})",
+        details=details | ({"path": path} if path else {}),
+        retryable=False,
+    )

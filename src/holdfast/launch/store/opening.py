@@ -1,0 +1,21 @@
+"""Opens the run store, and says what to install where that cannot be. Light until it is called."""
+
+import importlib.util
+from typing import TYPE_CHECKING
+
+from holdfast.errors import UsageError
+
+if TYPE_CHECKING:
+    from holdfast.launch.store.change import Owes
+    from holdfast.launch.store.run_store import RunStore
+
+__all__ = ["open_store"]
+
+
+def open_store(url: str, *, owes: "Owes | None" = None) -> "RunStore":
+    """The run store at this URL, made where there is none; UsageError with what to do where it cannot be used."""
+    if importlib.util.find_spec("sqlalchemy") is None:
+        raise UsageError("launch runs need a database library", remedy="pip install 'holdfast[launch]'")
+    from holdfast.launch.store.run_store import RunStore
+
+    return RunStore(url) if owes is None else RunStore(url, owes=owes)

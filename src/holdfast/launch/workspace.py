@@ -1,0 +1,67 @@
+"""Where runs are kept: one directory with everything of every run but what is in the database.
+
+engine.lock            held by the one process that executes runs here
+workspace.id           what the store knows this workspace by: no other can use the same store
+runs.sqlite            the store, unless a database is named elsewhere
+launch.log             what went wrong where nobody expected it, when runs were driven by the command line
+objects/               artifacts, by their digest
+runs/<run_id>/work/    the two repositories; events.ndjson and snapshot.json beside it are exports, logs/ holds
+                       what workers said on stderr
+services/              what the embedded commit service and telemetry service keep
+"""
+
+import contextlib
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from holdfast.launch.identifiers import is_run_id
+from holdfast.settings import Settings
+
+__all__ = ["Workspace", "workspace_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """One directory of runs, and the database that belongs to it."""
+
+    root: Path
+    store_url: str
+
+    @property
+    def lock(self) -> Path:
+        """The file whose lock makes a process the owner of the engine."""
+        return self.root / "engine.lock"
+
+    @property
+    def objects(self) -> Path:
+        """The content of artifacts."""
+        return self.root / "objects"
+
+    @property
+    def services(self) -> Path:
+        """What embedded services keep."""
+        return self.root / "services"
+
+    def number(self) -> int:
+        """What tells this workspace from every other; made at first use, and moved with the directory."""
+        path = self.root / "workspace.id"
+        self.root.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            draft = self.root / f".workspace.{secrets.token_hex(6)}"
+            draft.write_text(str(secrets.randbits(31)), encoding="ascii")
+            with contextlib.suppress(FileExistsError):  # of two at once, one has made it
+                path.hardlink_to(draft)
+            draft.unlink()
+        return int(path.read_text(encoding="ascii"))
+
+    def run(self, run_id: str) -> Path:
+        """The directory of one run."""
+        assert is_run_id(run_id)  # it comes from the store, which has only such ones
+        return self.root / "runs" / run_id
+
+
+def workspace_of(settings: Settings) -> Workspace:
+    """The workspace that the settings name; nothing is made yet."""
+    root = (settings.launch_dir or settings.state_path() / "launch").absolute()
+    return Workspace(root, settings.launch_store or f"sqlite:///{root / 'runs.sqlite'}")

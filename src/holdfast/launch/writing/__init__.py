@@ -1,0 +1,1 @@
+"""From a plan to pages: blocks of cited sentences, made safe, in Markdown."""

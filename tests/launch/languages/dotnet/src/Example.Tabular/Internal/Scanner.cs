@@ -1,0 +1,3 @@
+namespace Example.Tabular.Internal;
+
+internal class Scanner { }

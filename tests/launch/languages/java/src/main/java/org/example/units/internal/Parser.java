@@ -1,0 +1,4 @@
+package org.example.units.internal;
+
+/** Not for users. */
+public class Parser {}

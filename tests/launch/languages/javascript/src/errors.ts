@@ -1,0 +1,2 @@
+/** The queue refuses a task. */
+export class QueueError extends Error {}

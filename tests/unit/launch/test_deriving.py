@@ -1,0 +1,270 @@
+"""Configurations that are derived from two repositories: they fit, they are explained, and trouble is told."""
+
+import os
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.launch.language_products import product_files
+from tests.launch.products import commit_all, git, make_product, make_repository, make_site
+
+from holdfast.errors import UsageError
+from holdfast.launch.deriving import derive, render_yaml
+from holdfast.launch.run_config import checked, load_file
+
+
+@pytest.fixture
+def repositories(tmp_path: Path) -> tuple[Path, Path]:
+    make_product(tmp_path / "product")
+    make_site(tmp_path / "site")
+    return tmp_path / "product", tmp_path / "site"
+
+
+def derived(product: Path | str, site: Path | str, **overrides: Any) -> tuple[dict[str, Any], list[str]]:
+    told: list[str] = []
+    config = derive(str(product), str(site), overrides=overrides, tell=told.append)
+    return config, told
+
+
+def test_both_are_pinned_and_only_folders_of_the_product_are_written(repositories: tuple[Path, Path]) -> None:
+    product, site = repositories
+    config, told = derived(product, site)
+
+    assert (config["product_name"], config["product_slug"], config["target_platform"]) == (
+        "tablekit", "tablekit", "python",
+    )  # fmt: skip
+    assert config["github_ref"] == git(product, "rev-parse", "HEAD")
+    assert config["site_ref"] == git(site, "rev-parse", "HEAD")
+    assert config["allowed_paths"][:2] == ["content/products/tablekit/", "content/docs/tablekit/"]
+    assert config["llm"]["api_base_url"] == "none:"
+    assert told == []
+    assert checked(config)
+
+
+def test_what_is_written_is_read_back(repositories: tuple[Path, Path], tmp_path: Path) -> None:
+    config, _ = derived(*repositories, validation_profile="ci")
+    text = render_yaml(config)
+    (tmp_path / "run.yaml").write_text(text)
+
+    assert load_file(tmp_path / "run.yaml") == config
+    assert text.count("\n# ") >= 12
+    assert max(map(len, text.splitlines())) <= 200
+
+
+def test_relative_paths_become_absolute(repositories: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    product, site = repositories
+    monkeypatch.chdir(product)
+    config, _ = derived(".", "../site")
+
+    assert config["github_repo_url"] == str(product)
+    assert config["site_repo_url"] == str(site)
+
+
+def test_a_remote_one_is_looked_at_and_nothing_is_left(
+    repositories: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    product, site = repositories
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    config, _ = derived(f"file://{product}", f"file://{site}")
+
+    assert config["github_repo_url"] == f"file://{product}"
+    assert config["github_ref"] == git(product, "rev-parse", "HEAD")
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_a_bare_repository_will_do(repositories: tuple[Path, Path], tmp_path: Path) -> None:
+    product, site = repositories
+    git(tmp_path, "clone", "--quiet", "--bare", str(product), "kit.git")
+    config, told = derived(tmp_path / "kit.git", site)
+
+    assert config["github_repo_url"] == str(tmp_path / "kit.git")
+    assert told == []
+
+
+def test_changes_that_are_not_committed_are_told(repositories: tuple[Path, Path]) -> None:
+    product, site = repositories
+    (product / "new.py").write_text("x = 1\n")
+    _, told = derived(product / "src", site)
+
+    assert len(told) == 2
+    assert "taken as a whole" in told[0]
+    assert "not committed" in told[1]
+
+
+def test_notes_go_to_stderr_by_default(
+    repositories: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    product, site = repositories
+    (product / "new.py").write_text("x = 1\n")
+    derive(str(product), str(site))
+
+    assert capsys.readouterr().err.startswith("holdfast: note: ")
+
+
+@pytest.mark.parametrize(
+    ("trouble", "told"),
+    [
+        ("missing", "is no directory"), ("no repository", "is no git repository"), ("unborn", "has no commit yet"),
+        ("empty", "is empty"), ("nul", "is no directory"), ("ext::sh -c id", "is no directory"),
+        ("https://me:s3cret@127.0.0.1:1/x", "cannot be fetched"), ("ext://x", "cannot be fetched"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("side", ["product", "site"])
+def test_trouble_is_told_on_one_line(
+    repositories: tuple[Path, Path], tmp_path: Path, trouble: str, told: str, side: str
+) -> None:
+    given = tmp_path / "given"
+    if trouble == "no repository":
+        given.mkdir()
+    elif trouble == "unborn":
+        given.mkdir()
+        git(given, "init", "--quiet")
+    elif trouble == "empty":
+        make_repository(given, {})
+    address = trouble if ":" in trouble else f"{given}\0" if trouble == "nul" else str(given)
+    product, site = (address, str(repositories[1])) if side == "product" else (str(repositories[0]), address)
+
+    with pytest.raises(UsageError, match=told) as caught:
+        derive(product, site)
+
+    assert "\n" not in str(caught.value)
+    assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("files", "name", "slug", "platform"),
+    [
+        ({"setup.py": "from setuptools import setup\nsetup(name='My.Kit')\n"}, "My.Kit", "my-kit", "python"),
+        ({"setup.cfg": "[metadata]\nname = kit_two\n"}, "kit_two", "kit-two", "python"),
+        ({"package.json": '{"name": "@a/three"}'}, "three", "three", "javascript"),
+        ({"Cargo.toml": '[package]\nname = "four"\n'}, "four", "four", "rust"),
+        ({"go.mod": "module x.example/five\n"}, "five", "five", "go"),
+        ({"a.rb": "puts 1\n"}, "product", "product", "ruby"),
+        ({"pyproject.toml": '[project]\nname = "日本"\n'}, "product", "product", "python"),
+        ({"pyproject.toml": f'[project]\nname = "{"a" * 80}"\n'}, "a" * 80, "a" * 48, "python"),
+    ],
+    ids=range(8),
+)
+def test_the_name_and_platform_come_from_the_manifest_or_the_folder(
+    tmp_path: Path, files: dict[str, str], name: str, slug: str, platform: str
+) -> None:
+    make_repository(tmp_path / "product", {path: text.encode() for path, text in files.items()})
+    make_site(tmp_path / "site", 0)
+    config, _ = derived(tmp_path / "product", tmp_path / "site")
+
+    assert (config["product_name"], config["product_slug"], config["target_platform"]) == (name, slug, platform)
+
+
+def test_a_product_without_code_is_told(tmp_path: Path) -> None:
+    make_repository(tmp_path / "product", {"README": b"x"})
+    make_site(tmp_path / "site", 0)
+    config, told = derived(tmp_path / "product", tmp_path / "site")
+
+    assert config["target_platform"] == "python"
+    assert "which platform" in told[0]
+
+
+@pytest.mark.parametrize(
+    ("files", "content", "sections", "docs"),
+    [
+        (["content/docs/a.md", "content/posts/b.md"], "content", ["docs", "blog"], "content/docs"),
+        (["content/Documentation/a.md"], "content", ["docs"], "content/Documentation"),
+        (["content/about.md"], "content", ["products", "docs", "reference", "kb", "blog"], "content/docs"),
+        (["pages/guide/a.md"], "pages", ["docs"], "pages/guide"),
+    ],
+    ids=["some", "other names", "none", "other root"],
+)
+def test_sections_are_those_that_the_site_has(
+    tmp_path: Path, files: list[str], content: str, sections: list[str], docs: str
+) -> None:
+    make_product(tmp_path / "product")
+    hugo = f'contentDir = "{content}"\n'.encode()
+    make_repository(tmp_path / "site", {"hugo.toml": hugo, **dict.fromkeys(files, b"---\ntitle: a\n---\n")})
+    config, _ = derived(tmp_path / "product", tmp_path / "site")
+
+    assert config["site_layout"]["content_root"] == content
+    assert config["required_sections"] == sections
+    assert config["site_layout"]["subdomain_roots"]["docs"] == docs
+
+
+def test_the_language_of_the_site_is_kept_with_its_folder(tmp_path: Path) -> None:
+    make_product(tmp_path / "product")
+    hugo = b'defaultContentLanguage = "de"\n[languages.de]\ncontentDir = "content/de"\n[languages.en]\n'
+    make_repository(tmp_path / "site", {"hugo.toml": hugo, "content/de/docs/a.md": b"x"})
+    config, _ = derived(tmp_path / "product", tmp_path / "site")
+
+    assert (config["locale"], config["site_layout"]["content_root"]) == ("de", "content/de")
+    assert config["allowed_paths"] == ["content/de/docs/tablekit/"]
+
+
+def test_a_site_without_hugo_is_told_and_a_broken_one_refused(tmp_path: Path) -> None:
+    make_product(tmp_path / "product")
+    make_repository(tmp_path / "site", {"index.html": b"x"})
+    _, told = derived(tmp_path / "product", tmp_path / "site")
+    (tmp_path / "site" / "hugo.toml").write_text("a = \n")
+    commit_all(tmp_path / "site")
+
+    assert "no configuration of Hugo" in told[0]
+    with pytest.raises(UsageError, match=r"hugo\.toml, line 1"):
+        derived(tmp_path / "product", tmp_path / "site")
+
+
+def test_an_override_that_does_not_fit_is_refused(repositories: tuple[Path, Path]) -> None:
+    with pytest.raises(UsageError, match="no configuration can be derived"):
+        derived(*repositories, locale="EN")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to somebody else")
+def test_a_repository_of_another_user_is_told_with_what_lets_git_read_it(
+    repositories: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    product, site = repositories
+    os.chown(product, 12345, 12345)
+    os.chown(product / ".git", 12345, 12345)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(UsageError, match="belongs to another user") as refused:
+        derived(product, site)
+    for command in refused.value.remedy.split(" && "):
+        subprocess.run(shlex.split(command), check=True)
+
+    assert derived(product, site)[0]["product_name"] == "tablekit"
+
+
+def test_a_site_that_can_show_nothing_is_told(repositories: tuple[Path, Path], tmp_path: Path) -> None:
+    make_repository(tmp_path / "bare", {"hugo.toml": b'title = "New"\n', "content/docs/_index.md": b"# Docs\n"})
+    make_repository(tmp_path / "themed", {"hugo.toml": b'theme = "some"\n', "content/docs/_index.md": b"# Docs\n"})
+
+    assert derived(repositories[0], tmp_path / "themed")[1] == []
+    (told,) = derived(repositories[0], tmp_path / "bare")[1]
+    assert "neither layouts nor a theme" in told
+
+
+@pytest.mark.parametrize(
+    ("folder", "platform", "name"),
+    [
+        ("javascript", "typescript", "queues"), ("go", "go", "rings"), ("rust", "rust", "weigh-in"),
+        ("java", "java", "units"), ("dotnet", "dotnet", "Example.Tabular"),
+    ],
+)  # fmt: skip
+def test_the_ecosystem_of_a_product_is_found_out(folder: str, platform: str, name: str, tmp_path: Path) -> None:
+    make_repository(tmp_path / "product", product_files(folder))
+    make_site(tmp_path / "site")
+    config, _ = derived(tmp_path / "product", tmp_path / "site")
+    assert (config["target_platform"], config["product_name"]) == (platform, name)
+
+
+def test_a_core_in_rust_behind_a_python_package_is_a_python_product(tmp_path: Path) -> None:
+    files = {
+        "Cargo.toml": b'[package]\nname = "fast_core"\nversion = "1.0.0"\n[lib]\ncrate-type = ["cdylib"]\n',
+        "pyproject.toml": b'[build-system]\nbuild-backend = "maturin"\n[project]\nname = "fastkit"\n',
+        "src/lib.rs": b"//! The core.\n" + b"pub fn go() {}\n" * 200,
+        "python/fastkit/__init__.py": b'"""Fast."""\n',
+    }
+    make_repository(tmp_path / "product", files)
+    make_site(tmp_path / "site")
+    config, _ = derived(tmp_path / "product", tmp_path / "site")
+    assert (config["target_platform"], config["product_name"]) == ("python", "fastkit")

@@ -1,0 +1,267 @@
+"""Documents as blocks, blocks as sentences, and which sentences are worth telling."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.rows import each_row
+
+from holdfast.launch.facts.blocks import sections
+from holdfast.launch.facts.markdown_blocks import markdown_blocks
+from holdfast.launch.facts.phrases import described, featured, in_sentence, listed
+from holdfast.launch.facts.rst_blocks import rst_blocks
+from holdfast.launch.facts.rst_inline import rst_inline
+from holdfast.launch.facts.section_kinds import section_kind
+from holdfast.launch.facts.sentences import refusal, split, tidy
+from holdfast.launch.facts.statements import statements
+
+MARKDOWN = """\
+---
+title: ignored
+---
+# Tablekit
+
+[![badge](https://x/b.svg)](https://x)
+
+Reads **tables** from [files](https://x), see `read_csv`.
+Second line.
+
+- [Install](#install)
+- **Fast**: one pass.
+
+```python
+import tablekit
+```
+
+```{note}
+Notes are {meth}`~tablekit.Table.read` too.
+```
+
+| a | b |
+|---|---|
+| 1 | 2 |
+"""
+
+RST = """\
+Tablekit
+========
+
+.. image:: badge.svg
+
+Reads :class:`~tablekit.Table` from ``files``, see `the docs <https://x>`_.
+
+.. code-block:: python
+
+    import tablekit
+
+Then::
+
+    print(1)
+
+* **Fast**: one
+  pass.
+
+  * nested item
+
+>>> 1 + 1
+2
+
+.. note:: A short note
+   goes on here.
+
+====  ====
+a     b
+====  ====
+1     2
+====  ====
+
+Last words.
+"""
+
+
+def test_markdown_keeps_words_and_lines_and_drops_badges_contents_and_tables() -> None:
+    found = [(block.kind, block.text, block.start_line, block.end_line) for block in markdown_blocks(MARKDOWN)]
+    assert found == [
+        ("heading", "Tablekit", 4, 4),
+        ("paragraph", "Reads tables from files, see `read_csv`.\nSecond line.", 8, 9),
+        ("item", "Fast: one pass.", 12, 12),
+        ("code", "import tablekit", 15, 15),
+        ("paragraph", "Notes are `read` too.", 19, 19),
+    ]
+
+
+def test_restructured_text_is_read_without_docutils() -> None:
+    found = [(block.kind, block.text, block.start_line) for block in rst_blocks(RST) if block.text]
+    assert found == [
+        ("heading", "Tablekit", 1),
+        ("paragraph", "Reads `Table` from `files`, see the docs.", 6),
+        ("code", "import tablekit", 10),
+        ("paragraph", "Then:", 12),
+        ("code", "print(1)", 14),
+        ("item", "Fast: one\npass.", 16),
+        ("item", "nested item", 19),
+        ("code", ">>> 1 + 1\n2", 21),
+        ("paragraph", "A short note\ngoes on here.", 24),
+        ("paragraph", "Last words.", 33),
+    ]
+
+
+def test_the_bold_beginning_of_an_item_is_its_name() -> None:
+    for blocks in (markdown_blocks(MARKDOWN), rst_blocks(RST)):
+        assert next(block.lead for block in blocks if block.kind == "item") == "Fast"
+
+
+def test_sections_know_the_headings_that_lead_to_them() -> None:
+    found = sections(markdown_blocks("# A\n\n## B\n\n### C\n\n## D\n"))
+    assert [section.trail for section in found] == [(), ("A",), ("A", "B"), ("A", "B", "C"), ("A", "D")]
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("``code`` and **bold** and *soft*", "`code` and bold and soft"),
+        (":func:`tablekit.read` returns", "`tablekit.read` returns"),
+        (":pr:`12` fixed", "\ufffb fixed"),
+        ("see :ref:`labels`", "see \ufffc"),
+        ("see :doc:`Guide <guide>`", "see Guide"),
+        ("a |version| b", "a \ufffc b"),
+        ("snake_case_ and plain_name stay", "snake_case and plain_name stay"),
+        (r"2 \* 3\ s", "2 * 3s"),
+        (r":class:`Option`\s and C:\data", r"`Option`s and C:\data"),
+    ],
+)
+def test_inline_markup_of_restructured_text_is_taken_off(text: str, plain: str) -> None:
+    assert rst_inline(text) == plain
+
+
+def test_sentences_end_where_they_end_and_know_their_lines() -> None:
+    text = "It reads e.g. CSV files. Version 1.2 is\nnew (see A. B). `x. Y` is code. tablekit is small."
+    found = split(text, "tablekit")
+    assert [sentence.text for sentence in found] == [
+        "It reads e.g. CSV files.",
+        "Version 1.2 is new (see A. B).",
+        "`x. Y` is code.",
+        "tablekit is small.",
+    ]
+    assert [(sentence.first, sentence.last) for sentence in found] == [(0, 0), (0, 1), (1, 1), (1, 1)]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Tablekit reads and writes CSV files.",
+        "`Table.read` opens a file and guesses its format.",
+        "tablekit supports typed columns.",
+        "Joins hold the right table in memory.",
+        "You can pass a list of names to `select`.",
+        "Python 3.9 or newer is required.",
+        "Use `read` to load a table from a file.",
+        "It is possible to change the separator.",
+    ],
+)
+def test_a_sentence_that_can_stand_alone_is_taken(sentence: str) -> None:
+    assert refusal(sentence, "tablekit") == ""
+
+
+@each_row(
+    ("sentence", "reason"),
+    [
+        ("This also works with tables.", "pointer"),
+        ("They can be joined by a key.", "begins_with_a_pronoun"),
+        ("However, joins need more memory.", "leans_on_another"),
+        ("The options are listed below.", "pointer"),
+        ("See the guide for all options.", "pointer"),
+        ("Small, typed tables for Python.", "no_verb"),
+        ("Reads and writes CSV files.", "no_subject"),
+        ("reads a table from a file.", "begins_small"),
+        ("The reader takes options:", "no_statement"),
+        ("You want a table that is fast?", "no_statement"),
+        ("Tables are <b>fast</b> to read.", "residue"),
+        ("The docs are at https://example.com today.", "address"),
+        ("We read all tables at once.", "speaker"),
+        ("Please open an issue for bugs.", "contributor_talk"),
+        ("Parquet files are planned for later.", "future"),
+        ("Tables (of any kind are read.", "unbalanced"),
+        ("`sep`: Sets the separator of columns.", "entry_of_a_list"),
+        ("$ pip install tablekit is enough.", "shell"),
+        ("Tables are fast!", "chatter"),
+        ("It works.", "begins_with_a_pronoun"),
+        ("Tables work.", "too_short"),
+        ("The \ufffc class reads a table.", "lost_words"),
+    ],
+)
+def test_a_sentence_that_cannot_stand_alone_is_refused_by_rule(sentence: str, reason: str) -> None:
+    assert refusal(sentence, "tablekit") == reason
+
+
+@pytest.mark.parametrize(
+    ("item", "sentence"),
+    [
+        ("Arbitrary nesting of commands", "Kit features arbitrary nesting of commands."),
+        ("Supports lazy loading", "Kit supports lazy loading."),
+        ("Read CSV files", "With Kit you can read CSV files."),
+        ("Support for CSV files", "Kit features support for CSV files."),
+        ("Fully typed", "Kit is fully typed."),
+        ("100% spec compliant", "Kit is 100% spec compliant."),
+        ("Pure Python with zero dependencies", "Kit is pure Python with zero dependencies."),
+        ("No required dependencies", "Kit has no required dependencies."),
+        ("it's small", ""),
+        ("Fast", ""),
+    ],
+)
+def test_an_item_of_a_list_of_features_becomes_a_sentence(item: str, sentence: str) -> None:
+    assert featured("Kit", item) == sentence
+
+
+@pytest.mark.parametrize(
+    ("description", "sentence"),
+    [
+        ("A small table library", "Kit is a small table library."),
+        ("Composable command line toolkit", "Kit is a composable command line toolkit."),
+        ("Unicode library for tables", "Kit is a Unicode library for tables."),
+        ("Provides tables.", "Kit provides tables."),
+        ("Safely pass data around", "With Kit you can safely pass data around."),
+        ("Kit is a table library", "Kit is a table library."),
+        ("Kit - a table library", "Kit is a table library."),
+        ("plugin and hook mechanisms", "Kit describes itself as “plugin and hook mechanisms”."),
+        ("Tables. Done right!", "Kit describes itself as “Tables. Done right!”."),
+    ],
+)
+def test_a_description_becomes_a_sentence_about_the_product(description: str, sentence: str) -> None:
+    assert described("Kit", description) == sentence
+
+
+def test_titles_and_lists_fit_into_sentences() -> None:
+    assert in_sentence("Showing Progress Bars") == "showing progress bars"
+    assert in_sentence("Reading CSV from Python") == "reading CSV from Python"
+    assert (listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])) == ("a", "a and b", "a, b and c")
+
+
+def test_the_headings_above_decide_what_a_section_is_about() -> None:
+    assert section_kind(["Tablekit", "Contributing", "Usage"]) == "noise"
+    assert section_kind(["Tablekit", "Usage", "Reading files"]) == "workflow"
+    assert section_kind(["Known issues"]) == "limitation"
+    assert section_kind(["Tablekit", "Is it fast to install?"]) == ""
+
+
+def test_it_stays_with_the_sentence_it_leans_on_or_means_the_product() -> None:
+    section = sections(
+        markdown_blocks("# K\n\nReaders take many options. They are all named.\n\nIt's small and typed.\n")
+    )[1]
+    about = [found.text for found in statements(section, "Kit", features=False, about_product=True)]
+    assert about == ["Readers take many options. They are all named.", "Kit is small and typed."]
+    apart = [found.text for found in statements(section, "Kit", features=False)]
+    assert apart == ["Readers take many options. They are all named."]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(alphabet=st.sampled_from("aB .:`*_#-=>|[](){}<&\n\t\\~+12"), max_size=200))
+def test_no_text_breaks_a_reader_and_lines_stay_within_the_file(text: str) -> None:
+    lines = text.count("\n") + 1
+    for block in [*markdown_blocks(text), *rst_blocks(text)]:
+        assert 1 <= block.start_line <= block.end_line <= lines + 1
+        for sentence in split(block.text):
+            refusal(sentence.text, "kit")
+
+
+def test_the_brackets_of_a_call_are_no_empty_brackets() -> None:
+    assert tidy("Call `flush()` before the end (, ).") == "Call `flush()` before the end."

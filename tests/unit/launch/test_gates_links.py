@@ -1,0 +1,221 @@
+"""Links: found in Markdown, followed through a site that Hugo built, and asked for over a real socket."""
+
+import json
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.launch.gate_views import INSTALL_MD, artifacts, codes, found, page_text, view_of
+from tests.launch.products import make_site
+
+from holdfast.launch.gates import external_links, hugo_build, internal_links
+from holdfast.launch.gates.external_links import Answered, is_public, probe
+from holdfast.launch.gates.gate import Finding
+from holdfast.launch.gates.view import View
+from holdfast.launch.page_links import page_links
+
+OTHER = "content/docs/tablekit/other.md"
+BODY = """\
+[a](/docs/) [b](../other/) [c](#my-place) [d](/docs/tablekit/other/#over-there) ![i](/robots.txt) [e](https://x.example/)
+[f]({{< relref "other.md" >}}) <a href="/blog/">g</a> [h][ref] <https://launch.example/kb/> [m](mailto:a@b.example)
+
+## My place
+
+[ref]: /products/
+"""
+
+
+def built(tmp_path: Path, files: dict[str, str], config: str = "", **changed: Any) -> View:
+    """A view whose site was built by Hugo with these files."""
+    site = tmp_path / "site"
+    make_site(site)
+    if config:
+        (site / "hugo.toml").write_text(config)
+    view = view_of(files, scratch=tmp_path / "scratch", **changed)
+    view.site = site
+    view.scratch.mkdir()
+    assert found(hugo_build.GATE, view).findings == []
+    return view
+
+
+def broken(view: View) -> list[tuple[str, str, str]]:
+    def row(finding: Finding) -> tuple[str, str, str]:
+        return (finding.code, finding.data.get("target", ""), finding.data.get("replacement", ""))
+
+    return sorted(row(finding) for finding in found(internal_links.GATE, view).findings)
+
+
+def test_links_that_lead_somewhere_pass_and_others_are_found_with_what_was_meant(tmp_path: Path) -> None:
+    bad = (
+        "[1](/nope/) [2](gone.md) [3](#no-place) [4](../other/#Over-There) ![5](/no.png) [6](other.md) [7][none]\n"
+    )
+    files = {INSTALL_MD: page_text(BODY + "\n" + bad), OTHER: page_text("## Over there\n")}
+    view = built(tmp_path, files)
+
+    assert broken(view) == [
+        ("ANCHOR_MISSING", "#no-place", ""),
+        ("ANCHOR_MISSING", "../other/#Over-There", "../other/#over-there"),
+        ("IMAGE_MISSING", "/no.png", ""),
+        ("LINK_BROKEN", "/nope/", ""),
+        ("LINK_BROKEN", "[none]", ""),
+        ("LINK_BROKEN", "gone.md", ""),
+        ("LINK_BROKEN", "other.md", "/docs/tablekit/other/"),
+    ]
+
+
+def test_a_base_address_with_a_path_is_part_of_every_link(tmp_path: Path) -> None:
+    config = 'baseURL = "https://launch.example/sub/"\ntitle = "x"\n'
+    facts = artifacts()["hugo_facts"] | {"base_url": "https://launch.example/sub"}
+    body = "[a](/sub/docs/) [b](../other/) [c](/docs/) [d](/elsewhere/) [e](https://launch.example/sub/kb/)\n"
+    view = built(tmp_path, {INSTALL_MD: page_text(body), OTHER: page_text("x\n")}, config, hugo_facts=facts)
+
+    assert broken(view) == [
+        ("LINK_OUTSIDE_BASE", "/docs/", "/sub/docs/"),
+        ("LINK_OUTSIDE_BASE", "/elsewhere/", ""),
+    ]
+
+
+def test_a_page_that_is_not_published_is_found(tmp_path: Path) -> None:
+    view = built(tmp_path, {INSTALL_MD: page_text(draft=True), OTHER: page_text(date="2999-01-01")})
+    findings = found(internal_links.GATE, view).findings
+
+    assert [(finding.code, finding.fix_rule) for finding in findings] == [
+        ("PAGE_NOT_BUILT", "replace_frontmatter"), ("PAGE_NOT_BUILT", ""),
+    ]  # fmt: skip
+
+
+def test_what_a_template_of_the_site_made_of_a_link_counts(tmp_path: Path) -> None:
+    hook = '<a href="{{ .Destination | replaceRE "\\\\.md$" "/" | replaceRE "^" "../" }}">{{ .Text }}</a>'
+    site = tmp_path / "site"
+    make_site(site)
+    (site / "layouts/_default/_markup").mkdir(parents=True)
+    (site / "layouts/_default/_markup/render-link.html").write_text(hook)
+    view = view_of(
+        {INSTALL_MD: page_text("[other **page**](other.md) [gone](gone.md)\n"), OTHER: page_text("x\n")}
+    )
+    view.site, view.scratch = site, tmp_path / "scratch"
+    view.scratch.mkdir()
+
+    assert found(hugo_build.GATE, view).findings == []
+    assert broken(view) == [("LINK_BROKEN", "gone.md", "")]
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("{{< nosuch >}}\n", "shortcode"),
+        ('[x]({{< relref "nope.md" >}})\n', "REF_NOT_FOUND"),
+    ],
+)
+def test_what_hugo_cannot_build_is_a_blocker_with_file_and_line(body: str, told: str, tmp_path: Path) -> None:
+    make_site(tmp_path / "site")
+    view = view_of(page_text(body))
+    view.site, view.scratch = tmp_path / "site", tmp_path / "scratch"
+    view.scratch.mkdir()
+    (finding,) = found(hugo_build.GATE, view).findings
+
+    assert (finding.code, finding.path, finding.line) == ("HUGO_BUILD_FAILED", INSTALL_MD, 7)
+    assert told in finding.message
+    assert str(tmp_path) not in json.dumps(finding.told())
+    assert internal_links.GATE.check(view).skipped
+
+
+def test_a_site_without_layouts_is_one_blocker_and_not_one_for_every_page(tmp_path: Path) -> None:
+    make_site(tmp_path / "site")
+    shutil.rmtree(tmp_path / "site" / "layouts")
+    view = view_of({INSTALL_MD: page_text("x\n"), OTHER: page_text("y\n")})
+    view.site, view.scratch = tmp_path / "site", tmp_path / "scratch"
+    view.scratch.mkdir()
+    (finding,) = found(hugo_build.GATE, view).findings
+
+    assert (finding.code, hugo_build.GATE.severities["local"]["HUGO_NO_LAYOUT"]) == ("HUGO_NO_LAYOUT", "blocker")
+    assert internal_links.GATE.check(view).skipped
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[a](b) ![c](d 'title')", [("b", False), ("d", True)]),
+        ("[![c](img.png)](page.md)", [("page.md", False), ("img.png", True)]),
+        ("[a](<b c>) [x](y(z))", [("b c", False), ("y(z)", False)]),
+        ("[a][b] [c][]\n\n[B]: /x\n", [("/x", False), ("[c]", False)]),
+        ("`[a](b)` <!-- [c](d) -->\n\n```\n[e](f)\n```", []),
+        ('<a class="x" href="h">t</a> <img src=\'s\'>', [("h", False), ("s", True)]),
+        (
+            "See https://a.example/b_c, or <https://d.example>.",
+            [("https://d.example", False), ("https://a.example/b_c", False)],
+        ),
+        ('[a]({{< ref "x.md" >}})', [('{{< ref "x.md" >}}', False)]),
+        ("[a] [b](", []),
+        ("[[x](y)](z)", [("z", False), ("y", False)]),
+    ],
+)
+def test_links_are_found_in_markdown(text: str, expected: list[tuple[str, bool]]) -> None:
+    assert [(link.target, link.is_image) for link in page_links(text)] == expected
+
+
+class Answering(BaseHTTPRequestHandler):
+    """Answers with the number that the path names; HEAD is refused below /get/."""
+
+    def do_HEAD(self) -> None:
+        """What a link checker asks first."""
+        self.send_response(405 if self.path.startswith("/get/") else int(self.path.rpartition("/")[2]))
+        self.end_headers()
+
+    def do_GET(self) -> None:
+        """What it asks then."""
+        self.send_response(int(self.path.rpartition("/")[2]))
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as the base class has it
+        """Nothing."""
+
+
+@contextmanager
+def answering() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Answering)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_links_to_other_sites_are_asked_for_and_only_what_is_gone_is_broken() -> None:
+    with answering() as url:
+        paths = ["/200", "/301", "/404", "/410", "/500", "/429", "/get/200", "/get/404"]
+        answers = probe([url + path for path in paths], may_ask=lambda host: True)
+
+    assert [answer.verdict for answer in answers.values()] == [
+        "ok", "ok", "broken", "broken", "unsure", "unsure", "ok", "broken",
+    ]  # fmt: skip
+
+
+def test_a_dead_network_and_a_strange_address_are_unreachable_within_the_time() -> None:
+    answers = probe(["http://127.0.0.1:1/x", "http://[bad/", "http://x.example:99999/"], may_ask=lambda host: True)
+
+    assert {answer.verdict for answer in answers.values()} == {"unreachable"}
+    assert probe(["http://127.0.0.1:1/"], may_ask=lambda host: True, in_total=0) == {
+        "http://127.0.0.1:1/": Answered("unreachable", "there was no time left to ask")
+    }
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "169.254.169.254", "10.0.0.1", "::1", "0.0.0.0"])
+def test_doors_of_our_own_network_are_not_knocked_at(host: str) -> None:
+    assert not is_public(host)
+
+
+def test_a_broken_link_to_another_site_is_a_warning_at_most() -> None:
+    view = view_of(page_text("[x](http://127.0.0.1:1/)\n"), profile="ci")
+
+    assert codes(external_links.GATE, view) == []
+    assert external_links.GATE.check(view_of(page_text())).skipped
+    assert {*external_links.GATE.severities["prod"].values()} == {"warn"}

@@ -1,0 +1,220 @@
+"""What an editor found on pages of real libraries: each of these was on a page once."""
+
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import pytest
+from tests.launch.writing_places import configured, documents, made_pages
+
+from holdfast.launch.claim_marks import without_marks
+from holdfast.launch.planning.examples import examples_of, first_examples
+from holdfast.launch.writing.blocks import Bullets, Heading, Paragraph, Sentence, unrepeated
+from holdfast.launch.writing.inline import as_sentence, short_slug, short_title
+from holdfast.launch.writing.known import Known
+from holdfast.launch.writing.labels import labels
+from holdfast.launch.writing.mentions import mentioned_symbols
+from holdfast.launch.writing.pages.guides import topic_claims
+from holdfast.launch.writing.pages.landing import key_features
+from holdfast.launch.writing.pages.parts import dependency_lines, inside, main_modules, on_one_line
+
+
+def known_of(given: dict[str, dict[str, Any]]) -> Known:
+    return Known(given["product_facts.json"], given["evidence_map.json"], given["snippet_catalog.json"])
+
+
+def snippet(code: str, **more: Any) -> dict[str, Any]:
+    one: dict[str, Any] = documents()["snippet_catalog.json"]["snippets"][0]
+    return one | {"code": code, "language": "python", "snippet_id": "snp_" + "0" * 16} | more
+
+
+@pytest.mark.parametrize(
+    ("title", "short"),
+    [
+        ("1. Tool Purpose and Description", "Tool Purpose and Description"),
+        ("Effects: what happens to a call when its worker dies", "Effects"),
+        ("Reading: CSV and JSON", "Reading: CSV and JSON"),
+        ("join two tables.", "Join two tables"),
+    ],
+)
+def test_a_title_is_short_and_has_no_number(title: str, short: str) -> None:
+    assert short_title(title) == short
+
+
+def test_an_address_is_cut_between_words() -> None:
+    assert short_slug("Rendering using structlog-based formatters within logging") == (
+        "rendering-using-structlog-based-formatters"
+    )
+
+
+def test_a_stop_that_stands_alone_at_the_end_goes() -> None:
+    assert as_sentence("It can be forced on Windows. .") == "It can be forced on Windows."
+
+
+def test_a_heading_or_a_line_whose_sentences_are_all_said_is_not_said_again() -> None:
+    said = Paragraph((Sentence("Keys rotate."), Sentence("It takes weeks.")))
+    again = Bullets((Sentence("Keys rotate. It takes weeks."), Sentence("Keys rotate. They are long.")))
+    made = unrepeated([said, Heading(3, "The Salt"), again], "The Salt")
+    assert made == [said, Bullets((Sentence("Keys rotate. They are long."),))]
+
+
+def test_systems_that_are_named_one_by_one_stand_on_one_line() -> None:
+    lines = [Sentence("x requires Python 3.8 or newer.", ("a",)), Sentence("x runs on macOS.", ("b",))]
+    made = on_one_line([*lines, Sentence("x runs on Windows.", ("c",)), Sentence("x runs on Linux.", ("d",))])
+    assert made == [lines[0], Sentence("x runs on macOS, Windows and Linux.", ("b", "c", "d"))]
+
+
+def test_no_dependency_is_left_out_of_the_list() -> None:
+    given = documents()
+    facts = given["product_facts.json"]
+    one = facts["dependencies"][0]
+    claim = one["claim_id"]
+    facts["dependencies"] = [
+        {"name": f"package{number}", "requirement": "", "claim_id": claim} for number in range(30)
+    ]
+    (line,) = dependency_lines(known_of(given))
+    assert all(f"`package{number}`" in line.text for number in range(30))
+
+
+def test_of_very_many_modules_those_near_the_root_are_told() -> None:
+    deep = [{"module": f"big.part{one}.inner{two}"} for one in range(5) for two in range(20)]
+    shallow: list[dict[str, Any]] = [{"module": f"big.part{one}"} for one in range(5)]
+    assert main_modules([*shallow, *deep], 40) == shallow
+    assert main_modules(shallow, 40) == shallow
+
+
+def test_one_feature_alone_is_no_list_of_features() -> None:
+    known = known_of(documents())
+    made = inside(known, "Key features", 8, key_features(known)[:1])
+    assert made[0] == Heading(2, "What is inside")
+    assert not any(isinstance(block, Paragraph | Bullets) for block in made)
+
+
+def test_a_word_of_an_example_is_no_use_of_a_name_that_is_the_same() -> None:
+    known = known_of(documents())
+    names = [one["name"] for one in known.symbols if one["kind"] == "function"]
+    module = next(one["module"] for one in known.symbols if one["name"] == names[0] and one["kind"] == "function")
+    assert mentioned_symbols(known, [snippet(f"{names[0]} = 3\nprint({names[0]})")]) == []
+    found = mentioned_symbols(known, [snippet(f"from {module} import {names[0]}\n{names[0]}()")])
+    assert [one["name"] for one in found] == [names[0]]
+    assert mentioned_symbols(known, [snippet(f'{{"{names[0]}": 1}}', language="json")]) == []
+
+
+def test_an_example_is_not_shown_again_as_a_part_of_itself() -> None:
+    given = documents()
+    shown = [
+        snippet("import tablekit\ntablekit.read('x')", tags=["t"], snippet_id="snp_" + "1" * 16, title="T"),
+        snippet("tablekit.read('x')", tags=["t"], snippet_id="snp_" + "2" * 16, title="T"),
+        snippet("pip install tablekit", tags=["t"], snippet_id="snp_" + "3" * 16, title="T"),
+    ]
+    given["snippet_catalog.json"]["snippets"] = shown
+    assert [one["snippet_id"] for one in examples_of(known_of(given), ["t"], ())] == ["snp_" + "1" * 16]
+
+
+def test_the_first_steps_are_examples_that_can_be_followed() -> None:
+    given = documents()
+    readme = {"type": "repo_file", "path": "README.md", "start_line": 1, "end_line": 2, "origin": "readme"}
+    given["snippet_catalog.json"]["snippets"] = [
+        snippet("return slot.outcome", source=readme, snippet_id="snp_" + "1" * 16),
+        snippet("unknown.call()", source=readme | {"path": "docs/other.md", "origin": "docs"}),
+        snippet("import tablekit", source=readme, snippet_id="snp_" + "2" * 16),
+    ]
+    found = first_examples(known_of(given), "python", 4)
+    assert [one["code"] for one in found] == ["import tablekit"]
+
+
+def test_no_page_speaks_of_where_an_example_is_or_how_to_install_a_checkout(tmp_path: Path) -> None:
+    given = documents()
+    for claim in given["product_facts.json"]["claims"][:3]:
+        claim["claim_text"] = "The README of tablekit has an example under the heading “Usage”."
+    given["product_facts.json"]["claims"][3]["claim_text"] = "Use `pip install '.[postgres]'` for that."
+    pages = made_pages(tmp_path, configured(tmp_path), given)[1]
+    text = without_marks("".join(pages.values()))
+    assert "has an example under" not in text
+    assert ".[postgres]" not in text
+
+
+def test_limits_without_a_limit_or_an_error_are_no_page(tmp_path: Path) -> None:
+    given = documents()
+    facts = given["product_facts.json"]
+    facts["claim_groups"]["limitations"] = facts["limitations"] = []
+    facts["api_symbols"] = [one for one in facts["api_symbols"] if one["kind"] != "exception"]
+    plan, pages = made_pages(tmp_path, configured(tmp_path), given)
+    assert "kb/limitations" not in pages
+    assert {"kb/faq"} == {page["page_id"] for page in plan["pages"] if page["section"] == "kb"}
+
+
+def symbol(kind: str, name: str, parent: str = "") -> dict[str, str]:
+    full = f"{parent or 'm'}.{name}"
+    return {"kind": kind, "name": name, "module": "m", "qualified_name": full, "parent": parent}
+
+
+def test_names_that_differ_by_case_or_signs_have_headings_of_their_own() -> None:
+    given = [symbol("class", "Evil"), symbol("function", "evil"), symbol("function", "EVIL")]
+    given += [symbol("constant", "Methods"), symbol("method", "do", "m.Evil"), symbol("function", "evildo")]
+    assert list(labels(given).values()) == [
+        "`Evil`", "`evil` (function)", "`EVIL` (function 2)", "`Methods` (constant)", "`Evil.do`",
+        "`evildo` (function)",
+    ]  # fmt: skip
+
+
+def test_the_links_to_names_that_differ_by_case_lead_to_different_places(tmp_path: Path) -> None:
+    given = documents()
+    facts = given["product_facts.json"]
+    one = next(symbol for symbol in facts["api_symbols"] if symbol["kind"] == "function")
+    module, name = one["module"], one["name"].upper()
+    facts["api_symbols"].append(one | {"name": name, "qualified_name": f"{module}.{name}", "start_line": 900})
+    _, pages = made_pages(tmp_path, configured(tmp_path), given)
+    page = without_marks(pages[f"reference/{module.replace('.', '-')}"])
+    assert f"[`{one['name']}`](#{one['name']})" in page
+    assert f"[`{name}`](#{one['name']}-function)" in page
+    assert f"### `{name}` (function)" in page
+
+
+def test_what_is_said_of_every_topic_is_found_in_one_look() -> None:
+    given = documents()
+    facts, evidence = given["product_facts.json"], given["evidence_map.json"]
+    claim = next(one for one in facts["claims"] if one["claim_kind"] == "feature")
+    ids = [f"clm_{number:016x}" for number in range(6_000)]
+    facts["claims"] = [claim | {"claim_id": one, "topic": f"Topic {one}"} for one in ids]
+    evidence["claims"] = []
+    known, begun = known_of(given), process_time()
+    assert [topic_claims(known, f"topic {one}") for one in ids] == [[one] for one in ids]
+    assert process_time() - begun < 5
+
+
+def test_the_main_of_very_many_modules_are_found_at_once() -> None:
+    modules = [{"module": f"m.n{number}" + ".x" * (number % 7)} for number in range(20_000)]
+    begun = process_time()
+    assert len(main_modules(modules, 6_000)) == 5_715
+    assert process_time() - begun < 5
+
+
+@pytest.mark.parametrize(
+    "words", ["Let's look at a better way:", "As a result, it is short:", "Take what we wrote so far:"]
+)
+def test_words_that_lead_through_another_page_do_not_introduce_an_example(words: str) -> None:
+    known = known_of(documents())
+    assert known.introduction(snippet("x = 1", introduction=words)) == []
+    assert known.introduction(snippet("x = 1", introduction="Read a table of rows:")) != []
+
+
+def test_the_same_said_twice_with_and_without_a_word_of_time_is_said_once() -> None:
+    given = documents()
+    first, second = given["product_facts.json"]["claims"][:2]
+    first["claim_text"] = "It emulates streams on Windows."
+    second["claim_text"] = "It now emulates streams on Windows."
+    said = known_of(given).said([first["claim_id"], second["claim_id"]])
+    assert [one.text for one in said] == ["It emulates streams on Windows."]
+
+
+def test_a_module_that_does_not_say_what_it_is_for_is_told_by_its_names(tmp_path: Path) -> None:
+    given = documents()
+    symbols = given["product_facts.json"]["api_symbols"]
+    module = next(one for one in symbols if one["kind"] == "module" and known_of(given).units[one["module"]])
+    module["summary"] = module["documentation"] = ""
+    page = made_pages(tmp_path, configured(tmp_path), given)[1]["reference/index"]
+    row = next(line for line in page.splitlines() if line.startswith(f"| [`{module['module']}`]"))
+    units = known_of(given).units[module["module"]]
+    assert f"`{units[0].symbol['name']}`" in without_marks(row).split("|")[2]
+    assert units[0].symbol["claim_id"] in row
