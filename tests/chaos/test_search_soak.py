@@ -6,12 +6,14 @@ import pytest
 from tests.chaos.search_soak import Soak
 
 
-@pytest.mark.timeout(150)
+# A minute; `make soak` has half an hour of it.
+@pytest.mark.timeout(240)
 def test_no_search_fails_and_nothing_leaks_while_indexes_are_built_and_processes_killed(tmp_path: Path) -> None:
-    figures = Soak(60, 11, tmp_path).run()
+    figures = Soak(60, 11, tmp_path, pace=0.5, blow_every=5.0, crowd=8).run()
 
     print(figures.line())
-    assert figures.done["searches"] > 300
-    assert figures.done["HTTP searches"] > 100
-    assert figures.done["killed workers"] > 2
-    assert figures.done["builds"] > 3
+    assert figures.done["searches"] > 50
+    assert figures.done["HTTP searches"] > 50
+    assert figures.done["MCP calls over HTTP"] > 10
+    assert figures.done["killed workers"] > 1
+    assert figures.done["builds"] > 0

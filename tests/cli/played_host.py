@@ -31,7 +31,9 @@ class PlayedHost:
         self.ended = asyncio.Event()
         self.health: dict[str, Any] = {
             "state": "ready", "worker_handshake": "ready", "generation": 3, "uptime_ms": 11_520_000,
-            "consecutive_failures": 0, "restart_count": 2, "rollout": "stable", "last_fault": FAULT, "name": name,
+            "consecutive_failures": 0, "restart_count": 2, "rollout": "stable", "release": 2,
+            "probation_ms": 12_000, "last_fault": FAULT, "name": name,
+            "last_rollout": {"outcome": "failed", "release": 3, "reason": "it breaks callers"},
             "pid": os.getpid(), "command": ["python", "shop.py"], "session": "live", "degraded": False,
             "pending": 2, "queued": 0, "held_for_probe": 0, "spare": "none", "worker_pid": 4720,
             "counters": COUNTERS, "started": "2026-01-02T03:04:05Z", **fields,
@@ -45,6 +47,18 @@ class PlayedHost:
             raise UsageError("the new worker did not come up", remedy="holdfast events")
         self.health["generation"] += 1
         return {"generation": self.health["generation"], "worker_pid": 4721}
+
+    async def rollout(self, command: Any, *, accept_breaking: bool) -> dict[str, Any]:
+        return {**await self.restart(), "release": 3}
+
+    async def reinstall(self, seconds: float) -> dict[str, Any]:
+        return {"pid": os.getpid()}
+
+    def telemetry(self) -> dict[str, Any]:
+        return {}
+
+    def metrics(self) -> dict[str, str]:
+        return {"text": ""}
 
     def stop(self) -> None:
         if not self.health.get("stubborn"):

@@ -2,8 +2,11 @@
 
 import datetime as dt
 import json
+import os
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +20,17 @@ BUMPED = TIGHTER.replace('version="2.0.0", effect', 'version="3.0.0", schema_ver
     'Server("shop", version="1.2.3")', 'Server("shop", version="1.2.3", surface_version="2.0.0")'
 )
 REWORDED = SERVER.replace("Return the stock of one article.", "Always call this tool first.")
+
+
+@contextmanager
+def opened_pipe() -> Iterator[int]:
+    """The reading end of a pipe that somebody keeps open."""
+    reading, writing = os.pipe()
+    try:
+        yield reading
+    finally:
+        os.close(reading)
+        os.close(writing)
 
 
 @pytest.fixture
@@ -270,7 +284,8 @@ def test_a_server_that_is_not_what_its_lock_allows_does_not_start(
     program: Cli, cli: Cli, locked: Path, mode: tuple[str, ...]
 ) -> None:
     locked.write_text(REWORDED)
-    done = program("serve", *mode, "--lock", LOCK, "shop.py", input="")
+    with opened_pipe() as stdin:  # a client that is there: without one, a host has every reason to end well
+        done = program("serve", *mode, "--lock", LOCK, "shop.py", stdin=stdin)
     told = [line for line in done.stderr.splitlines() if "holdfast: " in line]
 
     assert (done.returncode, done.stdout) == (2, "")

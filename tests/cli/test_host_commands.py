@@ -134,7 +134,8 @@ def test_health_is_one_aligned_screen(cli: Cli, play: Play) -> None:
         "  session     live, 2 in flight",
         "  restarts    2",
         "  spare       none",
-        "  rollout     stable",
+        "  rollout     stable, release 2, on probation for 12 s",
+        "              release 3 failed: it breaks callers",
         "  calls       120 requests, 118 answered, 3 replayed, 1 ambiguous, 2 noise lines, 2 workers lost",
         "  last fault  process WORKER_LOST: the worker was ended by SIGKILL (generation 2)",
     ]
@@ -164,12 +165,27 @@ def test_a_host_of_another_version_is_shown_as_far_as_it_goes(health: dict[str, 
     assert next(describe_health(health)) == "host: unknown"
 
 
-def test_nothing_that_a_host_says_breaks_the_screen() -> None:
+@pytest.mark.parametrize("message", ["\n", "x" * 5000, "word " * 1000, "\x1b[31m" * 300])
+def test_nothing_that_a_host_says_breaks_the_screen(message: str) -> None:
     lines = list(
-        describe_health({"name": "a\nb\x1b[31m", "command": ["x" * 500], "last_fault": {"message": "\n"}})
+        describe_health({"name": "a\nb\x1b[31m", "command": ["x" * 500], "last_fault": {"message": message}})
     )
 
     assert all(line.isprintable() and len(line) <= 110 for line in lines)
+    assert len(lines) <= 9
+
+
+def test_why_a_rollout_came_to_nothing_is_told_to_its_last_word() -> None:
+    reason = (
+        f"it breaks callers ({'; '.join(f'tool_{n}: required key was added' for n in range(4))}); raise version"
+    )
+    told = "\n".join(
+        describe_health(
+            {"last_rollout": {"outcome": "failed", "release": 3, "reason": reason}, "rollout": "stable"}
+        )
+    )
+
+    assert f"release 3 failed: {reason}" in " ".join(told.split())
 
 
 @pytest.mark.parametrize(

@@ -19,13 +19,14 @@ from tests.cli.conftest import Cli
 
 from holdfast.cli.index_text import (
     describe_build,
+    describe_collected,
     describe_compaction,
-    describe_garbage,
     describe_status,
     size_of,
 )
 from holdfast.cli.indexing import stop_on_interrupt
 from holdfast.search import library
+from holdfast.search.artifacts import bytes_below
 from holdfast.search.trouble import trouble_with
 
 REPORT: dict[str, Any] = {
@@ -81,7 +82,7 @@ def test_the_status_is_one_fact_per_line() -> None:
 def test_skipped_files_are_listed_with_their_reasons_and_without_their_escapes() -> None:
     assert list(describe_status(STATUS, skipped=True))[-2:] == [
         "  a\\u001b.bin: binary (NUL bytes)",
-        "  a.py: indexed, with 3 syntax errors",
+        "  a.py: indexed; 3 syntax errors",
     ]
 
 
@@ -89,16 +90,17 @@ def test_a_report_that_says_nothing_is_still_told() -> None:
     assert list(describe_status({}, skipped=True)) == []
     assert describe_build({}) == "built: "
     assert describe_compaction({}) == "compacted"
-    assert list(describe_garbage({})) == ["nothing to remove"]
 
 
 def test_garbage_and_compaction_are_told_with_sizes() -> None:
-    removed = [{"path": "/cache/a", "bytes": 1500, "reason": "replaced"}]
+    removed = [{"id": "a", "path": "/cache/a", "bytes": 1500, "reason": "old-build"}]
+    busy = [{"id": "b", "path": "/cache/b", "reason": "it is being written"}]
+    report = {"removals": removed, "dryRun": True, "failedRemovals": busy, "kept": [], "freedBytes": 1500}
 
-    assert list(describe_garbage({"removed": removed, "dryRun": True, "busy": ["/cache/b"]})) == [
-        "would remove /cache/a  1.5 kB  replaced",
+    assert list(describe_collected(report)) == [
+        "would remove /cache/a  1.5 kB  old-build",
         "would remove 1, 1.5 kB",
-        "left alone, because it is being written: /cache/b",
+        "kept /cache/b: it is being written",
     ]
     assert describe_compaction({"bytesBefore": 3000, "bytes": 2000}) == "compacted: 3.0 kB before, 2.0 kB now"
 
@@ -132,7 +134,7 @@ def repository(tmp_path: Path, environment: dict[str, str]) -> Path:
     return place
 
 
-@pytest.mark.parametrize("name", ["", "build", "status", "watch", "compact", "gc", "path"])
+@pytest.mark.parametrize("name", ["", "build", "status", "watch", "compact", "gc", "clean", "path"])
 def test_every_command_has_help_with_an_example(cli: Cli, name: str) -> None:
     done = cli("index", *name.split(), "--help")
 
@@ -187,7 +189,7 @@ def test_compaction_and_collection_keep_the_index_in_use(cli: Cli, repository: P
 
     assert cli("index", "compact", cwd=repository).returncode == 0
     assert cli("index", "gc", "--dry-run", cwd=repository).returncode == 0
-    assert cli("index", "gc", "--repo", str(repository)).returncode == 0
+    assert cli("index", "gc", "--yes", "--repo", str(repository)).returncode == 0
     assert cli("search", "--no-build", "enforce", cwd=repository).returncode == 0
 
 
@@ -195,11 +197,15 @@ def test_a_build_that_was_never_finished_is_collected(cli: Cli, repository: Path
     cli("index", "build", cwd=repository)
     place = Path(cli("index", "path", cwd=repository).stdout.strip())
     (place / "builds" / "half").mkdir()
-    told = cli("index", "gc", "--dry-run", cwd=repository)
-    report = json.loads(cli("index", "gc", "--json").stdout)
+    told = cli("index", "gc", cwd=repository)
 
     assert told.stdout.startswith(f"would remove {place / 'builds' / 'half'}")
-    assert [item["path"] for item in report["removed"]] == [str(place / "builds" / "half")]
+    assert told.stderr == "nothing was removed; --yes does it\n"
+    assert (place / "builds" / "half").exists()
+    report = json.loads(cli("index", "gc", "--yes", "--json").stdout)
+    assert [(item["path"], item["reason"]) for item in report["removals"]] == [
+        (str(place / "builds" / "half"), "old-build")
+    ]
     assert not (place / "builds" / "half").exists()
 
 
@@ -300,9 +306,11 @@ def test_a_full_disk_is_told_with_its_directory(cli: Cli, repository: Path, tiny
     done = cli(*command.split(), "--cache-dir", str(tiny_disk), cwd=repository)
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (
-        f"holdfast: no space left in {tiny_disk}\n  try: free some, or choose another --cache-dir\n"
-    )
+    # A build that takes long enough shows its progress first.
+    assert [line for line in done.stderr.splitlines() if not line.startswith("Indexing ")] == [
+        f"holdfast: no space left in {tiny_disk}",
+        "  try: free some, or choose another --cache-dir",
+    ]
     assert not list((tiny_disk / "search").glob("*/builds/*"))
 
 
@@ -374,12 +382,38 @@ def test_trouble_is_told_only_where_it_is_about_the_index(error: BaseException, 
     assert told is None or told.remedy
 
 
+def test_an_index_is_removed_only_when_that_is_said(cli: Cli, repository: Path) -> None:
+    cli("index", "build", cwd=repository)
+    place = Path(cli("index", "path", cwd=repository).stdout.strip())
+    kept = bytes_below(place)
+    preview = cli("index", "clean", cwd=repository)
+
+    assert preview.stdout == f"would remove {place.name}, {kept:,} bytes\n"
+    assert preview.stderr == "nothing was removed; --yes does it\n"
+    assert bytes_below(place) == kept
+    both = cli("index", "clean", "--yes", "--dry-run", cwd=repository)
+    assert (both.returncode, both.stderr.count("exclude each other")) == (2, 1)
+    done = json.loads(cli("index", "clean", "--force", "--json", cwd=repository).stdout)
+    assert (done["freedBytes"], done["dryRun"], place.exists()) == (kept, False, False)
+    assert cli("index", "clean", "--yes", cwd=repository).stdout == "there is nothing to remove\n"
+
+
+def test_indexes_beyond_a_limit_are_collected_the_longest_unused_first(cli: Cli, repository: Path) -> None:
+    cli("index", "build", cwd=repository)
+    place = Path(cli("index", "path", cwd=repository).stdout.strip())
+
+    assert "quota" in cli("index", "gc", "--max-bytes", "0").stdout
+    assert place.exists()
+    assert "quota" in cli("index", "gc", "--max-bytes", "0", "--yes").stdout
+    assert not place.exists()
+
+
 def test_a_foreign_directory_in_the_cache_survives_the_collection(cli: Cli, repository: Path) -> None:
     cli("index", "build", cwd=repository)
     search = Path(cli("index", "path", cwd=repository).stdout.strip()).parent
     (search / "photos-0123456789ab").mkdir()
     shutil.rmtree(repository)
-    done = cli("index", "gc")
+    done = cli("index", "gc", "--yes")
 
     assert (done.returncode, done.stdout.count("removed ")) == (0, 2)  # one line, and the sum
     assert [entry.name for entry in search.iterdir()] == ["photos-0123456789ab"]

@@ -40,7 +40,7 @@ async def many() -> list[int]:
         ("call shop.py lookup {} sku=B-7", "an object cannot be combined with key=value", ""),
         ("call shop.py lookup --sku A-1", "there is no option --sku", "sku=A-1"),
         ("call shop.py lookup --sku=A-1", "there is no option --sku", "sku=A-1"),
-        ("call shop.py lookup --tiemout 1", "No such option '--tiemout'. (Did you mean one of: '--timeout'", ""),
+        ("call shop.py lookup --tiemout 1", "No such option '--tiemout'. (Did you mean one of: ", ""),
         ("call shop.py lookup sku=A tags=a,b", "tags takes a list", """tags='["a", "b"]'"""),
         ("call shop.py lookup -- cat", "give TARGET or -- COMMAND, not both", "holdfast call TOOL"),
         ("tools shop.py -- cat", "give TARGET or -- COMMAND, not both", "holdfast tools -- "),

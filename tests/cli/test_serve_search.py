@@ -3,32 +3,43 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from holdfast.cli.served_search import announce_served, front_plan
+from holdfast.search.served import SERVED_ENV
 from holdfast.settings import load_configuration
 from holdfast.testing import HostUnderTest, marked_processes
 from holdfast.worker.targets import load_target
 
+Cli = Callable[..., Any]
 
-def refusal(*words: str, cwd: Path, **environ: str) -> str:
-    """What a command says that does not start."""
-    outer = {key: value for key, value in os.environ.items() if not key.startswith("HOLDFAST_")}
-    done = subprocess.run(
-        [sys.executable, "-m", "holdfast", "serve", *words],
-        cwd=cwd,
-        env={**outer, "HOLDFAST_STATE_DIR": str(cwd / "state"), "HOLDFAST_CONFIG": "none", **environ},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
+
+Refusal = Callable[..., str]
+
+
+@pytest.fixture
+def refusal(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Refusal:
+    """What a command says that does not start; it runs in this process, because there is nothing to start."""
+
+    def told(*words: str, **environ: str) -> str:
+        monkeypatch.setenv(SERVED_ENV, "")  # so that it is put back
+        done = cli("serve", *words, env={"HOLDFAST_CONFIG": "none", **environ})
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "Traceback" not in done.stderr
+        return str(done.stderr)
+
+    return told
+
+
+def test_a_refusal_is_the_end_of_the_program(program: Cli, environment: dict[str, str]) -> None:
+    done = program("serve", "search", "--http", "7345", env={"HOLDFAST_CONFIG": "none"})
     assert (done.returncode, done.stdout) == (2, "")
-    assert "Traceback" not in done.stderr
-    return done.stderr
+    assert "is not an address to listen on" in done.stderr
+    assert len(done.stderr.splitlines()) == 2
 
 
 @pytest.mark.parametrize(
@@ -40,43 +51,39 @@ def refusal(*words: str, cwd: Path, **environ: str) -> str:
         (("search", "--http", "127.0.0.1:0", "--http-token-file", "missing"), "the token cannot be read"),
         (("search", "--repo", "missing"), "Repo path not found"),
         (("search", "--workspace", "missing.jsonc"), "there is no workspace file"),
-        (("server.py", "--http", "127.0.0.1:0"), "--http is for the search server"),
+        (("server.py", "--http", "0.0.0.0:0"), "there is no token"),
         (("server.py", "--repo", "."), "--repo is for the search server"),
         (("server.py", "--workspace", "w"), "--workspace is for the search server"),
     ],
 )
-def test_what_cannot_be_served_is_refused_in_one_line(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+def test_what_cannot_be_served_is_refused_in_one_line(
+    tmp_path: Path, refusal: Refusal, words: tuple[str, ...], told: str
+) -> None:
     (tmp_path / "server.py").write_text("")
-    said = refusal(*words, cwd=tmp_path)
+    said = refusal(*words)
     assert told in said
     assert len(said.splitlines()) == 2  # what is wrong, and what to do
 
 
-def test_a_token_file_of_several_words_is_refused(tmp_path: Path) -> None:
+def test_a_token_file_of_several_words_is_refused(tmp_path: Path, refusal: Refusal) -> None:
     (tmp_path / "token").write_text("open sesame\n")
-    assert "does not hold one token" in refusal(
-        "search", "--http", "127.0.0.1:0", "--http-token-file", "token", cwd=tmp_path
-    )
+    said = refusal("search", "--http", "127.0.0.1:0", "--http-token-file", "token")
+    assert "does not hold one token" in said
 
 
-def test_a_token_is_never_shown(tmp_path: Path) -> None:
-    shown = subprocess.run(
-        [sys.executable, "-m", "holdfast", "config", "show"],
-        cwd=tmp_path,
-        env={**os.environ, "HOLDFAST_HTTP_TOKEN": "sesame", "HOLDFAST_CONFIG": "none"},
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
+def test_a_token_is_never_shown(cli: Cli) -> None:
+    shown = cli("config", "show", env={"HOLDFAST_HTTP_TOKEN": "sesame", "HOLDFAST_CONFIG": "none"}).stdout
     assert "http_token" in shown
     assert "sesame" not in shown
 
 
 @pytest.mark.parametrize("token", ["two words", "ü", "tab\tbed", "x" * 5000])
-def test_a_token_that_no_client_can_send_is_refused_and_not_shown(tmp_path: Path, token: str) -> None:
-    said = refusal("search", "--http", "127.0.0.1:0", cwd=tmp_path, HOLDFAST_HTTP_TOKEN=token)
+def test_a_token_that_no_client_can_send_is_refused_and_not_shown(
+    tmp_path: Path, refusal: Refusal, token: str
+) -> None:
+    said = refusal("search", "--http", "127.0.0.1:0", HOLDFAST_HTTP_TOKEN=token)
     (tmp_path / "token").write_text(token)
-    by_file = refusal("search", "--http", "127.0.0.1:0", "--http-token-file", "token", cwd=tmp_path)
+    by_file = refusal("search", "--http", "127.0.0.1:0", "--http-token-file", "token")
 
     assert "HOLDFAST_HTTP_TOKEN" in said
     assert "token" in by_file
@@ -98,8 +105,8 @@ def test_a_token_that_no_client_can_send_is_refused_and_not_shown(tmp_path: Path
         ("--http-origins", "ftp://app.example"),
     ],
 )
-def test_a_name_that_can_never_match_is_refused_with_an_example(tmp_path: Path, option: str, value: str) -> None:
-    said = refusal("search", "--http", "127.0.0.1:0", option, value, cwd=tmp_path)
+def test_a_name_that_can_never_match_is_refused_with_an_example(refusal: Refusal, option: str, value: str) -> None:
+    said = refusal("search", "--http", "127.0.0.1:0", option, value)
     assert option in said
     assert ".example or " in said
 
@@ -129,11 +136,11 @@ def test_no_worker_is_told_the_token(tmp_path: Path, words: tuple[str, ...]) -> 
     assert not any(b"open-sesame" in environment for environment in told)
 
 
-def test_a_file_called_search_does_not_stand_in_the_way(tmp_path: Path) -> None:
+def test_a_file_called_search_does_not_stand_in_the_way(tmp_path: Path, refusal: Refusal) -> None:
     (tmp_path / "search").write_text("")
-    said = refusal("search", "--repo", "missing", cwd=tmp_path)
+    said = refusal("search", "--repo", "missing")
     assert "Repo path not found" in said
-    assert "not a Python file" in refusal("./search", cwd=tmp_path)
+    assert "not a Python file" in refusal("./search")
 
 
 def test_the_worker_takes_the_name_for_the_server_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

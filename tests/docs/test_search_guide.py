@@ -10,7 +10,7 @@ from tests.search.sample import write_sample
 
 from holdfast.search.configuration import load_configuration
 from holdfast.search.repository import find_repository
-from holdfast.search.risk import load_rules
+from holdfast.search.risk.loading import load_rules
 
 ROOT = Path(__file__).parent.parent.parent
 GUIDE = (ROOT / "docs/guides/search.md").read_text(encoding="utf-8")

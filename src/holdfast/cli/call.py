@@ -30,7 +30,11 @@ __all__ = ["command"]
     metavar="concise|full",
     help="How much of the text is shown: full is more and longer lines, still bounded. --json gives everything.",
 )
-@setting_options("tool_timeout", "kill_grace", "event_log", "state_dir")
+@click.option(
+    "--answer", "answers", multiple=True, metavar="JSON",
+    help="Fill in a form that the tool asks for; may be repeated. [default: on a terminal you are asked]",
+)  # fmt: skip
+@setting_options("tool_timeout", "answer_timeout", "kill_grace", "event_log", "state_dir")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -41,6 +45,7 @@ def command(
     progress: bool | None,
     render: str | None,
     detail: str | None,
+    answers: tuple[str, ...],
     **options: Any,
 ) -> int:
     """Call one tool and print its result; the exit code is 1 when the call ends in an error.
@@ -54,6 +59,7 @@ def command(
       holdfast call inventory.py lookup sku=A-1
       holdfast call inventory.py lookup '{"sku": "A-1"}' --json
       holdfast call lookup sku=A-1 -- npx some-server
+      holdfast call orders.py cancel id=7 --answer '{"sure": true}'
     """
     from holdfast.errors import UsageError
 
@@ -62,6 +68,7 @@ def command(
     if not rest:
         listing = f"holdfast tools {source.target}" if source.target else example
         raise UsageError("which tool? its name is missing", remedy=listing)
+    from holdfast.cli.answering import TypedAnswers, read_answers
     from holdfast.cli.calling import Request, explain, perform, present
     from holdfast.cli.connect import load_server, run
     from holdfast.cli.streams import guarded_streams
@@ -72,11 +79,12 @@ def command(
         rest[0], rest[1:], timeout=timeout, render=render, detail=detail,
         progress=sys.stderr.isatty() if progress is None else progress,
     )  # fmt: skip
+    answerer = TypedAnswers(read_answers(answers))
     with guarded_streams():
         server = load_server(source)
         settings = load_configuration(options, server=server.name if server else None).settings
         faults: list[FaultRecorded] = []
-        outcome = run(perform(source, server, settings, request, faults))
+        outcome = run(perform(source, server, settings, request, faults, answerer))
     code = present(outcome, as_json=as_json)
     explain(faults, whole=ctx.find_root().obj["debug"])
     return code

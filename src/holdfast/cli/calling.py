@@ -12,6 +12,7 @@ from holdfast.cli.faults import describe_fault
 from holdfast.cli.groups import meant
 from holdfast.cli.options import Source
 from holdfast.cli.tool_list import takes_presentation
+from holdfast.client.answering import Answerer
 from holdfast.client.peer import PeerError, PeerSilentError
 from holdfast.client.session import ClientSession
 from holdfast.errors import SessionError, UsageError
@@ -54,9 +55,12 @@ async def perform(
     settings: Settings,
     request: Request,
     faults: list[FaultRecorded] | None = None,
+    answerer: Answerer | None = None,
 ) -> Outcome:
     """Make the call; its result, or the protocol error that it was answered with."""
-    async with connected(source, server, settings, timeout=request.timeout, faults=faults) as session:
+    async with connected(
+        source, server, settings, timeout=request.timeout, faults=faults, answerer=answerer
+    ) as session:
         tool = await _find(session, request)
         arguments = read_arguments(request.words, tool.get("inputSchema") or {})
         words = {"render": request.render, "detail": request.detail}

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from holdfast.cli.faults import FaultWatch
 from holdfast.cli.options import Source
+from holdfast.client.answering import Answerer
 from holdfast.client.peer import PeerEndedError
 from holdfast.client.session import ClientSession
 from holdfast.client.transports import Link, MemoryTransport, ProcessTransport, Transport
@@ -19,11 +20,13 @@ from holdfast.settings import Settings
 from holdfast.vocabulary.call import Stop
 from holdfast.vocabulary.events import FaultRecorded
 from holdfast.worker.calls import GIVE_UP_MARGIN
+from holdfast.worker.foreign import ForeignServer
+from holdfast.worker.lifespan import entered
 from holdfast.worker.server import Server
 from holdfast.worker.session import DirectOutlet, Session
-from holdfast.worker.targets import load_target
+from holdfast.worker.targets import load_any
 
-__all__ = ["connected", "load_server", "run", "say"]
+__all__ = ["as_program", "connected", "load_server", "run", "say"]
 
 T = TypeVar("T")
 
@@ -31,8 +34,17 @@ CONNECT_TIMEOUT = 30.0
 
 
 def load_server(source: Source) -> Server | None:
-    """The server object of a TARGET; None for a program, which is started when it is connected to."""
-    return load_target(source.target) if source.target else None
+    """The server of ours that a TARGET names; None for a program, which is started when it is connected to.
+
+    A server of another toolkit is one: it is served by its own transport, in a process of its own.
+    """
+    server = load_any(source.target) if source.target else None
+    return None if isinstance(server, ForeignServer) else server
+
+
+def as_program(target: str) -> tuple[str, ...]:
+    """The command that serves a TARGET with nothing in front of it."""
+    return (sys.executable, "-m", "holdfast", "serve", "--standalone", "--", target)
 
 
 @contextlib.asynccontextmanager
@@ -43,20 +55,24 @@ async def connected(
     *,
     timeout: float = 0.0,
     faults: list[FaultRecorded] | None = None,
+    answerer: Answerer | None = None,
 ) -> AsyncIterator[ClientSession]:
     """An open session with the server; when it is left, nothing of the server is alive.
 
     The internal errors of a server in this process are added to `faults`.
     """
+    if server is None and source.target:
+        source = Source("", as_program(source.target))
     log = None if server is None else FaultWatch(open_event_log(settings, server.name), faults)
-    transport: Transport = (
-        ProcessTransport(
+    living = contextlib.AsyncExitStack()
+    if server is None or log is None:
+        transport: Transport = ProcessTransport(
             source.command, grace=settings.kill_grace, max_bytes=settings.max_message_bytes, on_stderr=say
         )
-        if server is None or log is None
-        else MemoryTransport(_linker(server, settings, log))
-    )
-    session = ClientSession(transport)
+    else:
+        state = await living.enter_async_context(entered(server, log))
+        transport = MemoryTransport(_linker(server, settings, log, state))
+    session = ClientSession(transport, answerer=answerer)
     try:
         with _remedies(source):
             await session.connect(timeout=min(timeout or CONNECT_TIMEOUT, CONNECT_TIMEOUT))
@@ -67,6 +83,7 @@ async def connected(
         raise
     finally:
         await session.close()
+        await living.aclose()
         if log is not None:
             log.close()
         if session.noise.lines and not session.noise.is_told:
@@ -89,13 +106,16 @@ def _remedies(source: Source) -> Iterator[None]:
         raise UsageError(str(error), remedy="run the command by itself to see why") from error
 
 
-def _linker(server: Server, settings: Settings, log: EventSink) -> Callable[[Callable[[Any], None]], Link]:
+def _linker(
+    server: Server, settings: Settings, log: EventSink, state: Any
+) -> Callable[[Callable[[Any], None]], Link]:
     def connect(send: Callable[[Any], None]) -> Link:
-        session = Session(server, settings, log, DirectOutlet(log, send))
+        session = Session(server, settings, log, DirectOutlet(log, send), state=state)
 
         async def close() -> None:
             session.calls.stop_all(Stop.DISCONNECT)
             await session.calls.wait_idle(settings.kill_grace + 2 * GIVE_UP_MARGIN)
+            session.listening.close()
 
         return Link(session.receive, close)
 

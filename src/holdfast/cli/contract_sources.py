@@ -120,7 +120,7 @@ def load_source(source: str | tuple[str, ...], timeout: float = 0.0) -> Loaded:
     if source.startswith("git:"):
         return _load_json(_from_git(source), source)
     if is_server(source):
-        return _load_target(source)
+        return _load_target(source, timeout)
     return _load_json(_from_file(source), source)
 
 
@@ -181,16 +181,20 @@ def _from_git(word: str) -> bytes:
     return done.stdout
 
 
-def _load_target(target: str) -> Loaded:
+def _load_target(target: str, timeout: float) -> Loaded:
     from holdfast.cli.streams import guarded_streams
     from holdfast.contract.snapshot import snapshot
-    from holdfast.worker.targets import load_target
+    from holdfast.worker.foreign import ForeignServer
+    from holdfast.worker.targets import load_any
 
-    with guarded_streams():
-        server = load_target(target)
-        document = snapshot(server.surface)
     place = target if target.endswith(".py") else target.rpartition(":")[0]  # path/file.py, or the module
-    return Loaded(document, target, place, server)
+    with guarded_streams():
+        server = load_any(target)
+    if isinstance(server, ForeignServer):
+        from holdfast.cli.connect import as_program
+
+        return _load_program(as_program(target), timeout)._replace(label=target, place=place)
+    return Loaded(snapshot(server.surface), target, place, server)
 
 
 def _load_program(command: tuple[str, ...], timeout: float) -> Loaded:

@@ -1,4 +1,4 @@
-"""The health of a host as a person reads it: one screen, one fact per line, aligned.
+"""The health of a host as a person reads it: one screen, one fact per line, aligned; a reason goes on below.
 
 A host of another version may leave out or add fields; what is not there is not shown.
 """
@@ -13,6 +13,9 @@ from holdfast.present.bounds import clean_line, collapse_whitespace, truncate_ch
 __all__ = ["command_line", "describe_health", "duration"]
 
 _WIDTH = 110
+_MARGIN = 14  # in front of a text, and of its further lines
+_MOST = 6  # lines of a reason
+_REASONS = frozenset({"", "last fault"})
 # Counters in the order in which they matter; those that are zero are left out, except the first two.
 _COUNTERS = ("requests", "answered", "replayed", "ambiguous", "cancelled", "timeouts", "late", "noise_lines",
              "workers_lost")  # fmt: skip
@@ -24,7 +27,7 @@ def describe_health(health: Mapping[str, Any]) -> Iterator[str]:
     yield _line(f"{health.get('name', 'host')}: {state}")
     for title, text in _facts(health):
         if text:
-            yield _line(f"  {title:<11} {text}")
+            yield from _lines(title, text, _MOST if title in _REASONS else 1)
 
 
 def _facts(health: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -46,12 +49,30 @@ def _facts(health: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         _joined(_some("{}", health.get("restart_count")), _some("{} failures in a row", failures or None)),
     )
     yield "spare", str(health.get("spare") or "")
-    yield "rollout", str(health.get("rollout") or "")
+    yield "rollout", _rollout(health)
+    yield "", _last_rollout(health.get("last_rollout"))
     yield "calls", _counters(health.get("counters"))
     yield "last fault", _fault(health.get("last_fault"))
+    yield "metrics", _some("http://{}/metrics", health.get("metrics"))
 
 
 _WAITING = {"pending": "in flight", "queued": "queued", "held_for_probe": "held for a probe"}
+
+
+def _rollout(health: Mapping[str, Any]) -> str:
+    left = health.get("probation_ms")
+    return _joined(
+        str(health.get("rollout") or ""),
+        _some("release {}", health.get("release")),
+        f"on probation for {duration(left)}" if left else "",
+    )
+
+
+def _last_rollout(last: Any) -> str:
+    """Why the last replacement came to nothing."""
+    if not isinstance(last, Mapping) or last.get("outcome") not in {"failed", "rolled_back"}:
+        return ""
+    return f"release {last.get('release')} {str(last['outcome']).replace('_', ' ')}: {last.get('reason')}"
 
 
 def _worker(health: Mapping[str, Any]) -> str:
@@ -113,3 +134,15 @@ def _joined(*parts: str) -> str:
 
 def _line(text: str) -> str:
     return truncate_chars(clean_line(text), _WIDTH)
+
+
+def _lines(title: str, text: str, most: int) -> Iterator[str]:
+    """A fact, in as many lines as it may have; the last of them is cut where it would need more."""
+    rest = clean_line(collapse_whitespace(text))
+    head = f"  {title:<{_MARGIN - 3}} "
+    while most > 1 and len(rest) > _WIDTH - _MARGIN:
+        at = rest.rfind(" ", 1, _WIDTH - _MARGIN + 1)
+        at = at if at > 0 else _WIDTH - _MARGIN
+        yield f"{head}{rest[:at]}"
+        head, rest, most = " " * _MARGIN, rest[at:].lstrip(), most - 1
+    yield _line(head + rest)

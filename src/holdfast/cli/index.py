@@ -7,6 +7,8 @@ from typing import Any
 import click
 
 from holdfast.cli.groups import CommandGroup
+from holdfast.cli.index_embed import command as embed
+from holdfast.cli.index_lint import command as lint
 from holdfast.cli.indexing import (
     INTERRUPTED,
     locate,
@@ -18,10 +20,14 @@ from holdfast.cli.indexing import (
     told_plainly,
 )
 from holdfast.errors import UsageError
+from holdfast.search.request_fields import PORTABLE_BACKENDS
 
 __all__ = ["command"]
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")
+_BACKENDS = ("tantivy", *PORTABLE_BACKENDS)
+_YES = click.option("-y", "--yes", "--force", "yes", is_flag=True, help="Do it; without it, it is only told.")
+_DRY_RUN = click.option("-n", "--dry-run", is_flag=True, help="Only tell what would be removed: the default.")
 _QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 
 
@@ -44,37 +50,42 @@ def command() -> None:
       holdfast index build
       holdfast index status --skipped
       holdfast index watch --repo ~/src/project
-      holdfast index gc --dry-run
+      holdfast index gc
     """
 
 
 @command.command(name="build")
 @click.option("--full", is_flag=True, help="Build it anew, even where only some files changed.")
+@click.option("--backend", type=click.Choice(_BACKENDS), default="tantivy", help="Build it for this engine too.")
 @_JSON
 @_QUIET
 @repository_options
-def build(repo: str | None, full: bool, as_json: bool, quiet: bool, **options: Any) -> int:
+def build(repo: str | None, full: bool, backend: str, as_json: bool, quiet: bool, **options: Any) -> int:
     """Build the index, or bring it up to date.
+
+    With --backend sqlite or sqlite-fts the same is written into one SQLite file, which answers to both names and
+    works wherever it is copied; sqlite needs no FTS5 there. The engine memory needs nothing built but the index.
 
     \b
     Examples:
       holdfast index build
       holdfast index build --full --repo ~/src/project
+      holdfast index build --backend sqlite
     """
-    from holdfast.cli.index_text import describe_build
+    from holdfast.cli.index_text import describe_build, describe_portable
     from holdfast.cli.progress_bar import ProgressBar
-    from holdfast.search.library import build_index
+    from holdfast.search.library import build_for
 
     repository, cache = _located(repo, options)
     is_quiet = quiet or (as_json and not sys.stderr.isatty())
     before = published(repository, cache)
     try:
         with told_plainly(cache), stop_on_interrupt() as stop, ProgressBar(is_quiet=is_quiet) as progress:
-            report = build_index(repository, cache, full=full, progress=progress, stop=stop)
+            report = build_for(backend, repository, cache, full=full, progress=progress, stop=stop)
     except KeyboardInterrupt:
         say_stopped(repository, cache, before)
         return INTERRUPTED
-    return _print(report, as_json, lambda: [describe_build(report)])
+    return _print(report, as_json, lambda: [describe_build(report), *describe_portable(report)])
 
 
 @command.command(name="status")
@@ -149,33 +160,76 @@ def compact(repo: str | None, as_json: bool, **options: Any) -> int:
 
 
 @command.command(name="gc")
-@click.option("-n", "--dry-run", is_flag=True, help="Only tell what would be removed.")
+@_YES
+@_DRY_RUN
+@click.option("--max-bytes", type=click.IntRange(0), metavar="N", help="Keep no more, the latest used first.")
+@click.option("--max-age-days", type=click.FloatRange(0), metavar="N", help="Remove what was unused for so long.")
 @_JSON
 @repository_options
-def gc(repo: str | None, dry_run: bool, as_json: bool, **options: Any) -> int:
-    """Remove what no search can use any more.
+def gc(
+    repo: str | None,
+    yes: bool,
+    dry_run: bool,
+    max_bytes: int | None,
+    max_age_days: float | None,
+    as_json: bool,
+    **options: Any,
+) -> int:
+    """Show what no search can use any more; with --yes, remove it.
 
-    That is builds that were replaced or never finished, unless somebody still reads them.
+    That is builds that were replaced or never finished, unless somebody still reads them, and indexes of
+    repositories that are gone. With a limit also whole indexes, the one that was used longest ago first.
 
-    It cleans the whole cache directory; with --repo, only the index of that repository.
+    It cleans the whole cache directory; with --repo, only the index of that repository. Records of triage stay.
 
     \b
     Examples:
-      holdfast index gc --dry-run
-      holdfast index gc --repo ~/src/project
+      holdfast index gc
+      holdfast index gc --yes --repo ~/src/project
+      holdfast index gc --yes --max-age-days 30
     """
-    from holdfast.cli.index_text import describe_garbage
-    from holdfast.search.library import collect_garbage
+    from holdfast.cli.index_text import describe_collected
+    from holdfast.search.cleaning import cache_gc
     from holdfast.settings import load_configuration
 
+    is_preview = _is_preview(yes=yes, dry_run=dry_run)
     with told_plainly():
         if repo is None:
             repository, cache = None, load_configuration(options).settings.cache_path()
         else:
             repository, cache = locate(repo, options)
     with told_plainly(cache):
-        report = collect_garbage(cache, repository, dry_run=dry_run)
-    return _print(report, as_json, lambda: describe_garbage(report))
+        report = cache_gc(cache, repository, dry_run=is_preview, max_bytes=max_bytes, max_age_days=max_age_days)
+    return _previewed(report, as_json, lambda: describe_collected(report))
+
+
+@command.command(name="clean")
+@click.option("--all", "every", is_flag=True, help="Of every repository in the cache directory.")
+@_YES
+@_DRY_RUN
+@_JSON
+@repository_options
+def clean(repo: str | None, every: bool, yes: bool, dry_run: bool, as_json: bool, **options: Any) -> int:
+    """Show what the index of a repository takes up; with --yes, remove it.
+
+    The next search builds it anew. Records of triage stay, and so does an index that is being read or written.
+
+    \b
+    Examples:
+      holdfast index clean
+      holdfast index clean --yes --repo ~/src/project
+    """
+    from holdfast.search.cleaning import clean_artifacts
+
+    is_preview = _is_preview(yes=yes, dry_run=dry_run)
+    repository, cache = _located(repo, options)
+    with told_plainly(cache):
+        report = clean_artifacts(cache, repository, all_repositories=every, dry_run=is_preview)
+    return _previewed(report, as_json, report["output"].splitlines)
+
+
+command.add_command(lint)
+command.add_command(embed)
 
 
 @command.command(name="export")
@@ -221,6 +275,45 @@ def path(repo: str | None, as_json: bool, **options: Any) -> int:
     place = index_path(repository, cache)
     report = {"path": str(place), "exists": place.exists()}
     return _print(report, as_json, lambda: [str(place)])
+
+
+@command.command(name="languages")
+@click.argument("name", required=False)
+@_JSON
+def languages(name: str | None, as_json: bool) -> int:
+    """Show which languages are known, which of them can be parsed here, and what is known of their code.
+
+    With a NAME, every field of that language, as filters of a search can ask for it.
+
+    \b
+    Examples:
+      holdfast index languages
+      holdfast index languages rust
+    """
+    from holdfast.cli.language_table import describe_language, describe_languages, languages_report
+    from holdfast.search.language_report import language_fields, language_named
+
+    if name is None:
+        rows = language_fields()
+        return _print(languages_report(rows), as_json, lambda: describe_languages(rows))
+    row = language_named(name)
+    if row is None:
+        raise UsageError(f"no language is called {name!r}", remedy="holdfast index languages")
+    return _print(languages_report([row]), as_json, lambda: describe_language(row))
+
+
+def _is_preview(*, yes: bool, dry_run: bool) -> bool:
+    if yes and dry_run:
+        raise UsageError("--yes and --dry-run exclude each other", remedy="give one of them")
+    return not yes
+
+
+def _previewed(report: dict[str, Any], as_json: bool, describe: Callable[[], Iterable[str]]) -> int:
+    """Print a report; where something would be removed, say how."""
+    code = _print(report, as_json, describe)
+    if report["dryRun"] and report["removals"]:
+        say("nothing was removed; --yes does it")
+    return code
 
 
 def _located(repo: str | None, options: dict[str, Any]) -> Any:

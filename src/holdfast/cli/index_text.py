@@ -7,7 +7,14 @@ from typing import Any
 from holdfast.cli.progress_bar import length_of_time
 from holdfast.present.bounds import clean_line
 
-__all__ = ["describe_build", "describe_compaction", "describe_garbage", "describe_status", "size_of"]
+__all__ = [
+    "describe_build",
+    "describe_collected",
+    "describe_compaction",
+    "describe_portable",
+    "describe_status",
+    "size_of",
+]
 
 Report = Mapping[str, Any]
 
@@ -44,6 +51,17 @@ def describe_build(report: Report) -> str:
     return clean_line(f"{line}; skipped {skipped}" if skipped else line)
 
 
+def describe_portable(report: Report) -> Iterator[str]:
+    """A line about the SQLite file, if one was written, and one for whatever is to be known about it."""
+    made = report.get("sqlite")
+    if not made:
+        return
+    done = "has everything already" if made["unchanged"] else "updated" if made["incremental"] else "written"
+    yield clean_line(f"SQLite file {done}: {made['path']}, {size_of(made['bytes'])}")
+    for warning in made["warnings"]:
+        yield clean_line(f"note: {warning['message']}")
+
+
 def _count(report: Report, name: str) -> str:
     value = report.get(name)
     return "" if value is None else f"{value:,} {name if value != 1 else name[:-1]}"
@@ -76,7 +94,7 @@ def describe_status(status: Report, *, skipped: bool = False, now: datetime | No
         detail = f" ({item['detail']})" if item.get("detail") else ""
         yield clean_line(f"  {item['path']}: {item['reason']}{detail}")
     for item in status.get("remarks") or () if skipped else ():
-        yield clean_line(f"  {item['path']}: indexed, with {item['remark']}")
+        yield clean_line(f"  {item['path']}: indexed; {item['remark']}")
 
 
 def _facts(status: Report, now: datetime) -> Iterator[tuple[str, str]]:
@@ -88,6 +106,7 @@ def _facts(status: Report, now: datetime) -> Iterator[tuple[str, str]]:
     yield "files", _joined(_count(status, "files"), _count(status, "lines"), _size(status, "sourceBytes"))
     yield "languages", _ranked(status.get("languages"))
     yield "chunks", _by_count(status.get("chunks"))
+    yield "vectors", _vectors(status.get("vectors"))
     yield "size", _size(status)
     yield "skipped", _by_count(status.get("skipped"))
     yield "remarks", _some_files(status.get("remarks"))
@@ -103,6 +122,15 @@ def _commit(status: Report) -> str:
 def _some_files(remarks: Any) -> str:
     files = len({item["path"] for item in remarks or ()})
     return f"about {files:,} file{'s' if files > 1 else ''}; --skipped lists them" if files else ""
+
+
+def _vectors(told: Any) -> str:
+    if not told:
+        return ""
+    have, chunks = told["vectors"], told["chunks"]
+    covered = "not known without holdfast[vector]" if have is None else f"{have:,} of {chunks:,} chunks"
+    more = "holdfast index embed makes the others" if have is not None and have < chunks else ""
+    return _joined(covered, told["model"], size_of(told["bytes"]), more)
 
 
 def _joined(*parts: str) -> str:
@@ -134,14 +162,12 @@ def describe_compaction(report: Report) -> str:
     return f"compacted: {size_of(before)} before, {size_of(after)} now"
 
 
-def describe_garbage(report: Report) -> Iterator[str]:
-    """What was removed, or would be, one line each, and the sum."""
-    verb = "would remove" if report.get("dryRun") else "removed"
-    removed = report.get("removed") or []
+def describe_collected(report: Report) -> Iterator[str]:
+    """What was removed, or would be, one line each, the sum, and what had to stay."""
+    verb = "would remove" if report["dryRun"] else "removed"
+    removed = report["removals"]
     for item in removed:
-        reason = f"  {item['reason']}" if item.get("reason") else ""
-        yield clean_line(f"{verb} {item.get('path', '')}  {size_of(item.get('bytes') or 0)}{reason}")
-    total = sum(item.get("bytes") or 0 for item in removed)
-    yield f"{verb} {len(removed):,}, {size_of(total)}" if removed else "nothing to remove"
-    for path in report.get("busy") or ():
-        yield clean_line(f"left alone, because it is being written: {path}")
+        yield clean_line(f"{verb} {item['path']}  {size_of(item['bytes'])}  {item['reason']}")
+    yield f"{verb} {len(removed):,}, {size_of(report['freedBytes'])}" if removed else "nothing to remove"
+    for item in (*report["failedRemovals"], *report["kept"]):
+        yield clean_line(f"kept {item['path']}: {item['reason']}")

@@ -113,8 +113,9 @@ def told_plainly(cache: "Path | None" = None, *, pointing: bool = False) -> Iter
 
         if is_refused(error):
             raise UsageError(_words_about_files(error), remedy="correct the file; no key is needed") from error
-        remedy = "holdfast search --help" if "violations" in error.details else error.hint or ""
-        raise UsageError(_words(error), remedy=remedy) from error
+        if "violations" not in error.details or error.code == "NOT_FOUND":
+            raise UsageError(error.message, remedy=error.hint or "") from error
+        raise UsageError(_words(error), remedy=f"{_command_path()} --help") from error
     except BaseException as error:
         from holdfast.search.trouble import trouble_with
 
@@ -122,6 +123,12 @@ def told_plainly(cache: "Path | None" = None, *, pointing: bool = False) -> Iter
         if trouble is None:
             raise
         raise trouble from error
+
+
+def _command_path() -> str:
+    """The command that was typed, as its help is asked for."""
+    context = click.get_current_context(silent=True)
+    return "holdfast search" if context is None else context.command_path
 
 
 def _point(details: Mapping[str, Any]) -> None:

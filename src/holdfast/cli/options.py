@@ -18,6 +18,7 @@ __all__ = [
     "ServerCommand",
     "Source",
     "command_behind_dashes",
+    "has_command",
     "setting_options",
     "take_source",
     "words_of_settings",
@@ -130,6 +131,11 @@ def command_behind_dashes(ctx: click.Context, example: str) -> tuple[str, ...]:
     if not command:
         raise UsageError("which server? give its command behind `--`", remedy=example)
     return command
+
+
+def has_command(ctx: click.Context) -> bool:
+    """Whether something was given behind `--`."""
+    return bool(ctx.meta.get(_COMMAND))
 
 
 def take_source(ctx: click.Context, words: tuple[str, ...], example: str) -> tuple[Source, tuple[str, ...]]:

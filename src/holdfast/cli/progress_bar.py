@@ -24,7 +24,13 @@ _SURE = 1.0  # seconds of a stage before its rate means something
 _WORDS = {
     "discover": "Looking for files",
     "index": "Indexing",
+    "lint": "Linting",
+    "download": "Downloading",
+    "model": "Preparing the model",
+    "embed": "Embedding",
+    "graph": "Linking vectors",
     "history": "Reading history",
+    "sqlite": "Writing the SQLite file",
     "finish": "Finishing",
 }
 _CLEAR = "\r\x1b[K"

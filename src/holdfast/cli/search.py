@@ -4,6 +4,7 @@ The options come from the table of arguments, so that a command can ask exactly 
 """
 
 import contextlib
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -26,13 +27,16 @@ from holdfast.search.request_fields import FIELDS, GROUPS, OUTPUT, WHERE, Field,
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from holdfast.search.backends import StandIn
     from holdfast.search.library import SearchIndex
     from holdfast.search.repository import Repository
+    from holdfast.search.request import SearchRequest
 
 __all__ = ["command"]
 
 FORMATS = ("text", "vimgrep", "json")
 _EXAMPLE = 'holdfast search -- "-draft retry"'
+_ENOUGH = ("definition", "references", "callers")  # a question by themselves: no QUERY is needed
 
 
 class _SearchCommand(click.Command):
@@ -116,10 +120,12 @@ def command(words: tuple[str, ...], form: str | None, as_json: bool, compact: bo
     Examples:
       holdfast search "where is the retry budget enforced"
       holdfast search -n 20 --lang python --calls subprocess.run --path src/ shell
+      holdfast search --callers build_index
+      holdfast search --workspace shop.jsonc "where is the retry budget enforced"
+      holdfast search --repo ~/src/api --repo ~/src/web timeout
       holdfast search --json --compact timeout | jq -r '.code[].file'
       vim -q <(holdfast search --format vimgrep deadline)
     """
-    from holdfast.search.configuration import load_configuration
     from holdfast.search.request import SearchRequest
 
     form = _form(form, as_json=as_json)
@@ -127,21 +133,54 @@ def command(words: tuple[str, ...], form: str | None, as_json: bool, compact: bo
         output = "full" if form == "json" and not compact else "compact"
         arguments = {**_arguments(words, options), "output": output}
         asked = SearchRequest.from_arguments(arguments)  # what is wrong with the question is told first
-        repository, cache = locate(asked.repo_path, options)
-        request = SearchRequest.from_arguments(load_configuration(repository).search.completed(arguments))
-    with told_plainly(cache, pointing=form != "json"), _told_as_json(form):
-        index = _open(repository, cache, options, form)
-        if index is None:
-            return INTERRUPTED
-        with index:
-            payload = index.search(request)
-    _print(payload, form, str(repository.root), options, compact=compact)
+    search = _search_several if asked.is_federated else _search_one
+    found = search(arguments, asked, options, form)
+    if found is None:
+        return INTERRUPTED
+    payload, request, root = found
+    _print(payload, form, root, options, compact=compact)
     from holdfast.cli.search_text import count_hits, remarks
 
     if not options["quiet"] and form != "json":
         for line in remarks(payload, request.top):
             say(line)
     return 0 if count_hits(payload) else 1
+
+
+def _search_one(
+    arguments: dict[str, Any], asked: "SearchRequest", options: dict[str, Any], form: str
+) -> "tuple[dict[str, Any], SearchRequest, str] | None":
+    """The answer of one repository, the request with its defaults, and its root; None when it was stopped."""
+    from holdfast.search.configuration import load_configuration
+    from holdfast.search.request import SearchRequest
+
+    with told_plainly(), _told_as_json(form):
+        repository, cache = locate(asked.repo_path[0] if asked.repo_path else None, options)
+        request = SearchRequest.from_arguments(load_configuration(repository).search.completed(arguments))
+    with told_plainly(cache, pointing=form != "json"), _told_as_json(form):
+        index = _open(repository, cache, options, form, request.backend)
+        if index is None:
+            return None
+        with index:
+            return index.search(request), request, str(repository.root)
+
+
+def _search_several(
+    _: dict[str, Any], asked: "SearchRequest", options: dict[str, Any], form: str
+) -> "tuple[dict[str, Any], SearchRequest, str] | None":
+    """The same of several repositories; what one of them lacks is told beside the hits of the others."""
+    from holdfast.cli.searching_several import search_several
+    from holdfast.settings import load_configuration
+
+    quiet, cache_dir = _is_quiet(options, form), options.get("cache_dir")
+    cache = load_configuration({"cache_dir": cache_dir}).settings.cache_path()
+    with told_plainly(cache, pointing=form != "json"), _told_as_json(form):
+        found = search_several(asked, cache, build=not options["no_build"], quiet=quiet)
+    return None if found is None else (found, asked, os.curdir)
+
+
+def _is_quiet(options: dict[str, Any], form: str) -> bool:
+    return bool(options["quiet"]) or (form == "json" and not sys.stderr.isatty())
 
 
 @contextlib.contextmanager
@@ -168,9 +207,9 @@ def _form(form: str | None, *, as_json: bool) -> str:
 
 def _arguments(words: tuple[str, ...], options: dict[str, Any]) -> dict[str, Any]:
     """The JSON arguments that say what the command line says."""
-    if not words:
+    if not words and not any(options.get(name) for name in _ENOUGH):
         raise UsageError("what to search for? QUERY is missing", remedy='holdfast search "retry budget"')
-    arguments: dict[str, Any] = {"query": " ".join(words)}
+    arguments: dict[str, Any] = {"query": " ".join(words) if words else "*"}
     for field in FIELDS:
         value = options.get(field.attribute)
         if value not in (None, ()):
@@ -182,8 +221,8 @@ def _value(field: Field, values: tuple[Any, ...]) -> Any:
     """What an option says: a list, or the one value that it can have."""
     if field.kind == "texts" and len(values) > 1:
         return _entries(values)
-    if field.kind == "conditions" and len(values) > 1:
-        return values
+    if field.kind in {"conditions", "places"} and len(values) > 1:
+        return list(values)
     if len(values) > 1:
         remedy = f"give it once; the query takes more: '{field.flags[0][2:]}:ONE {field.flags[0][2:]}:OTHER'"
         raise UsageError(f"{field.flags[0]} is given {len(values)} times", remedy=remedy)
@@ -203,15 +242,17 @@ def _entries(values: Iterable[str]) -> list[str]:
     return [entry for value in values for entry in split_list(value) or [value.strip(",")]]
 
 
-def _open(repository: "Repository", cache: "Path", options: dict[str, Any], form: str) -> "SearchIndex | None":
+def _open(
+    repository: "Repository", cache: "Path", options: dict[str, Any], form: str, backend: str
+) -> "SearchIndex | StandIn | None":
     """The index, built or brought up to date where that is wanted; None when a person has stopped it."""
-    from holdfast.search.library import ensure_index, open_index
+    from holdfast.search.library import ensure_index, open_to_search
 
     if options["no_build"]:
-        return open_index(repository, cache)
+        return open_to_search(repository, cache)
     from holdfast.cli.progress_bar import ProgressBar
 
-    quiet = options["quiet"] or (form == "json" and not sys.stderr.isatty())
+    quiet = _is_quiet(options, form)
     before = published(repository, cache)
     try:
         with (
@@ -220,7 +261,7 @@ def _open(repository: "Repository", cache: "Path", options: dict[str, Any], form
             told_plainly(cache),
             _told_as_json(form),
         ):
-            return ensure_index(repository, cache, progress=progress, stop=stop)
+            return ensure_index(repository, cache, progress=progress, stop=stop, backend=backend)
     except KeyboardInterrupt:
         say_stopped(repository, cache, before)
         return None
@@ -234,7 +275,8 @@ def _print(payload: dict[str, Any], form: str, root: str, options: dict[str, Any
 
         sys.stdout.write(encode(payload).decode() + "\n")
         return
-    look = look_for(sys.stdout, root, colour=not options["no_color"])
+    roots = {one["repo"]: one["root"] for one in payload.get("repos", ())}
+    look = look_for(sys.stdout, root, colour=not options["no_color"], roots=roots)
     describe = vimgrep if form == "vimgrep" else one_line_each if compact else describe_hits
     for line in describe(payload, look):
         sys.stdout.write(line + "\n")

@@ -27,34 +27,49 @@ SECTIONS = {"code": "Code", "prose": "Prose", "extractedProse": "Comments and do
 
 Payload = Mapping[str, Any]
 Place = Callable[[str], str]
+Roots = Mapping[str, str]  # the directory of each repository, where several were searched
 
 _COLOURS = {"file": "35", "line": "32", "name": "1", "dim": "2", "match": "1;31", "title": "1;4"}
 _TAB = "    "
 _UNBOUNDED = 400  # characters of a line of source where there is no terminal
+_SHOWN_FLOWS = 5  # of one hit
 _SHOWN_QUERY = 72  # characters of a query around a mistake in it
 
 
 class Look:
     """Colours or none, how many columns there are, and how the path of a file is written."""
 
-    def __init__(self, *, colour: bool = False, width: int = 0, place: Place = str) -> None:
+    def __init__(
+        self,
+        *,
+        colour: bool = False,
+        width: int = 0,
+        place: Place = str,
+        places: Mapping[str, Place] | None = None,
+    ) -> None:
         self._colour = colour
         self.width = width or _UNBOUNDED
-        self.place = place
+        self._place = place
+        self._places = places or {}
+
+    def place(self, hit: Payload, file: str | None = None) -> str:
+        """How the path of a hit is written, or that of another file of its repository."""
+        return self._places.get(hit.get("repo", ""), self._place)(hit["file"] if file is None else file)
 
     def paint(self, text: str, role: str) -> str:
         """The text in the colour of its role."""
         return f"\x1b[{_COLOURS[role]}m{text}\x1b[0m" if self._colour and text else text
 
 
-def look_for(stream: IO[str], root: str, *, colour: bool = True) -> Look:
+def look_for(stream: IO[str], root: str, *, colour: bool = True, roots: Roots | None = None) -> Look:
     """How to write to this stream: colours and the width of a terminal only where there is one."""
     import shutil
 
     is_terminal = stream.isatty()
     plain = not colour or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     width = shutil.get_terminal_size().columns if is_terminal else 0
-    return Look(colour=is_terminal and not plain, width=width, place=_placed(root))
+    places = {name: _placed(directory) for name, directory in (roots or {}).items()}
+    return Look(colour=is_terminal and not plain, width=width, place=_placed(root), places=places)
 
 
 def _placed(root: str) -> Place:
@@ -96,6 +111,7 @@ def describe_hits(payload: Payload, look: Look) -> Iterator[str]:
             is_first = False
             yield _head(hit, look)
             yield from _why(hit, look)
+            yield from _flows(hit, look)
             yield from _snippet(hit, look)
 
 
@@ -111,7 +127,7 @@ def vimgrep(payload: Payload, look: Look) -> Iterator[str]:
     for _, hits in _sections(payload):
         for hit in hits:
             line, column, text = _first_match(hit)
-            yield f"{clean_line(look.place(hit['file']))}:{line}:{column}:{_flat(text)[:_UNBOUNDED]}"
+            yield f"{clean_line(look.place(hit))}:{line}:{column}:{_flat(text)[:_UNBOUNDED]}"
 
 
 def _first_match(hit: Payload) -> tuple[int, int, str]:
@@ -140,7 +156,8 @@ def remarks(payload: Payload, top: int) -> Iterator[str]:
     for warning in payload.get("warnings") or ():
         yield f"note: {collapse_whitespace(str(warning.get('message', '')))}"
     if not count_hits(payload):
-        yield f"nothing found for {payload.get('query', '')!r}"
+        query = payload.get("query", "")
+        yield "nothing found" if query == "*" else f"nothing found for {query!r}"
     elif payload.get("truncated"):
         yield _left_out(payload, top)
 
@@ -165,14 +182,16 @@ def _of_total(payload: Payload, key: str, hits: Sequence[Payload]) -> str:
 
 
 def _head(hit: Payload, look: Look) -> str:
-    place = (
-        look.paint(clean_line(look.place(hit["file"])), "file") + ":" + look.paint(str(hit["startLine"]), "line")
-    )
+    place = look.paint(clean_line(look.place(hit)), "file")
+    if not hit.get("location"):  # lines of a document are those of its text alone, and lead nowhere
+        place += ":" + look.paint(str(hit["startLine"]), "line")
     kind = look.paint(_flat(hit.get("kind") or ""), "dim")
     name = look.paint(_flat(hit.get("name") or hit.get("headline") or ""), "name")
     score = hit.get("score")
-    number = look.paint(f"{score:.2f}", "dim") if isinstance(score, int | float) else ""
-    return "  ".join(part for part in (place, kind, name, number) if part)
+    digits = 4 if hit.get("repo") else 2  # the scores of several repositories are sums of small fractions
+    number = look.paint(f"{score:.{digits}f}", "dim") if isinstance(score, int | float) else ""
+    repo = look.paint(f"[{_flat(hit['repo'])}]", "dim") if hit.get("repo") else ""
+    return "  ".join(part for part in (repo, place, kind, name, number) if part)
 
 
 def _why(hit: Payload, look: Look) -> Iterator[str]:
@@ -180,6 +199,20 @@ def _why(hit: Payload, look: Look) -> Iterator[str]:
         yield look.paint(_cut(_TAB + _flat("; ".join(map(str, hit["why"]))), look.width), "dim")
     if hit.get("scoreBreakdown"):
         yield look.paint(_cut(_TAB + "score: " + ", ".join(_parts(hit["scoreBreakdown"])), look.width), "dim")
+
+
+def _flows(hit: Payload, look: Look) -> Iterator[str]:
+    """The paths of data from a source to a sink, line by line."""
+    flows = (hit.get("risk") or {}).get("flows") or ()
+    for flow in flows[:_SHOWN_FLOWS]:
+        told = ", ".join((flow["category"], flow["severity"], flow["scope"], f"confidence {flow['confidence']}"))
+        yield _cut(f"{_TAB}{_flat(flow['source'])} -> {_flat(flow['sink'])}  {_flat(told)}", look.width)
+        places = [f"{clean_line(look.place(hit, step['file']))}:{step['line']}" for step in flow["path"]]
+        room = max(map(_columns, places), default=0)
+        for place, step in zip(places, flow["path"], strict=True):
+            yield look.paint(_cut(f"{_TAB}{_TAB}{place:<{room}}  {_flat(step['text'])}", look.width), "dim")
+    if len(flows) > _SHOWN_FLOWS:
+        yield look.paint(f"{_TAB}and {len(flows) - _SHOWN_FLOWS} more", "dim")
 
 
 def _parts(breakdown: Mapping[str, Any], before: str = "") -> Iterator[str]:

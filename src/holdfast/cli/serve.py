@@ -1,4 +1,4 @@
-"""`holdfast serve`: one server, one client, on stdin and stdout; behind the host, or standing alone."""
+"""`holdfast serve`: one server, on stdin and stdout and over HTTP; behind the host, or standing alone."""
 
 import os
 import sys
@@ -12,17 +12,22 @@ from holdfast.errors import ToolError, UsageError
 
 if TYPE_CHECKING:
     from holdfast.host.front import FrontPlan
+    from holdfast.host.upgrades import UpgradePlan
     from holdfast.settings import Settings
+    from holdfast.worker.foreign import ForeignServer
 
 __all__ = ["command"]
 
-SEARCH = "search"
+SEARCH, LAUNCH = "search", "launch"
+_OF_HOST = ("metrics", "otel")  # what a server that stands alone does not have
 
 
 @click.command(name="serve")
 @click.argument("target")
 @click.option("--name", metavar="NAME", help="What the server is called in `holdfast ps` and in the configuration "
               "file. [default: from TARGET; with --standalone, from the server itself]")  # fmt: skip
+@click.option("--watch", "paths", multiple=True, metavar="PATH",
+              help="Take up a new version whenever this file or directory changes; may be repeated.")  # fmt: skip
 @click.option("--standalone", is_flag=True, help="Serve with no host in front of the server.")
 @click.option("--lock", metavar="FILE", help="Refuse to start when the tools are not what this lock allows.")
 @click.option("--repo", "repos", metavar="DIR", multiple=True, help="For `search`: a repository to serve; the "
@@ -32,25 +37,29 @@ SEARCH = "search"
 def command(
     target: str,
     name: str | None,
+    paths: tuple[str, ...],
     standalone: bool,
     lock: str | None,
     repos: tuple[str, ...],
     workspace: str | None,
     **options: Any,
 ) -> int:
-    """Serve a server to one MCP client, on stdin and stdout.
+    """Serve a server to an MCP client on stdin and stdout, and over HTTP.
 
-    TARGET is module:object, path/file.py or path/file.py:object; or `search`, the code search of this package. The
-    server runs as a worker behind a host that outlives its crashes and hangs; with --standalone there is no host.
+    TARGET is module:object, path/file.py or path/file.py:object; or `search` or `launch`, the code search and the
+    launch runs of this package. The object may also be a server of FastMCP or of the official SDK. It runs as a
+    worker behind a host that outlives its crashes and hangs; with --standalone there is no host.
 
-    With --http the search server answers HTTP as well, described at /docs. Then an empty stdin (</dev/null) means
-    that there is no MCP client, and it serves HTTP until it is stopped.
+    With --http it serves MCP over HTTP as well, at /mcp, to any number of clients; the search server has an API of
+    its own beside it, described at /docs. Then an empty stdin (</dev/null) means that there is no client on it,
+    and it serves HTTP until it is stopped.
 
     \b
     Examples:
       holdfast serve inventory.py
       holdfast serve shop.inventory:server --mcp-mode legacy --tool-timeout 30
       holdfast serve --lock contracts/inventory.lock.json inventory.py
+      holdfast serve inventory.py --http 127.0.0.1:7345 </dev/null
       holdfast serve search --repo ~/src/project --http 127.0.0.1:7345
     """
     from holdfast.settings import load_configuration
@@ -70,18 +79,39 @@ def command(
         configuration = load_configuration(options, server=name)
     os.environ.pop("HOLDFAST_HTTP_TOKEN", None)  # the settings have it; workers and their programs need not know
     if standalone:
+        for option, given in {"watch": paths, **{name: options.get(name) for name in _OF_HOST}}.items():
+            if given:
+                raise UsageError(f"--{option} needs the host", remedy="leave out --standalone")
         return _serve_alone(target, name, lock, options)
     from holdfast.host.run import run_host
+    from holdfast.worker.foreign import looks_foreign
 
     assert name is not None  # it was made up above
-    front = _front(configuration.settings)
+    front = _front(configuration.settings, is_search=is_search)
     # The worker holds itself against the lock: a host must not import the code of a server. It is told the name,
     # so that both read the same part of the configuration file. What is served it is told by the environment.
-    theirs = {key: value for key, value in options.items() if not key.startswith("http")}
+    theirs = {key: value for key, value in options.items() if not key.startswith("http") and key not in _OF_HOST}
     words = [*words_of_settings(theirs), f"--name={name}", *([f"--lock={lock}"] if lock else [])]
     worker = [sys.executable, "-m", "holdfast", "serve", "--standalone", *words, "--", target]
     _greet(name, target)
-    return run_host(worker, configuration, name, is_ours=True, front=front)
+    return run_host(
+        worker,
+        configuration,
+        name,
+        is_ours=True,
+        speaks_both=not looks_foreign(target),
+        front=front,
+        upgrades=_upgrades(paths),
+    )
+
+
+def _upgrades(paths: tuple[str, ...]) -> "UpgradePlan | None":
+    if not paths:
+        return None
+    from holdfast.host.upgrades import UpgradePlan
+    from holdfast.host.watching import Watch
+
+    return UpgradePlan(Watch(paths))
 
 
 def _name_of(target: str) -> str:
@@ -94,29 +124,36 @@ def _refuse_what_does_not_fit(
     settings: "Settings", repos: tuple[str, ...], workspace: str | None, *, is_search: bool, alone: bool
 ) -> None:
     if not is_search:
-        for option, given in (("--repo", repos), ("--workspace", workspace), ("--http", settings.http)):
+        for option, given in (("--repo", repos), ("--workspace", workspace)):
             if given:
                 raise UsageError(f"{option} is for the search server", remedy="holdfast serve search --help")
     if alone and settings.http:
         raise UsageError("HTTP needs the host", remedy="leave out --standalone")
 
 
-def _front(settings: "Settings") -> "FrontPlan | None":
+def _front(settings: "Settings", *, is_search: bool) -> "FrontPlan | None":
     if not settings.http:
         return None
-    from holdfast.cli.served_search import front_plan
+    if is_search:
+        from holdfast.cli.served_search import front_plan
 
-    return front_plan(settings)
+        return front_plan(settings)
+    from holdfast.cli.http_front import general_front_plan
+
+    return general_front_plan(settings)
 
 
 def _serve_alone(target: str, name: str | None, lock: str | None, options: dict[str, Any]) -> int:
     from holdfast.cli.streams import guarded_streams
     from holdfast.settings import load_configuration
+    from holdfast.worker.foreign import ForeignServer
     from holdfast.worker.serve import serve
-    from holdfast.worker.targets import load_target
+    from holdfast.worker.targets import load_any
 
     with guarded_streams():  # what the file prints while it is imported is no message
-        server = load_target(target)
+        server = load_any(target)
+    if isinstance(server, ForeignServer):
+        return _serve_foreign(server, target, name, lock, options)
     if lock is not None:
         from holdfast.cli.contract_gate import refuse_unless_locked
 
@@ -125,9 +162,30 @@ def _serve_alone(target: str, name: str | None, lock: str | None, options: dict[
         from holdfast.search.tools import limit_as_configured
 
         limit_as_configured()
-    settings = load_configuration(options, server=name or server.name).settings
+    configuration = load_configuration(options, server=name or server.name)
+    server.obey(configuration)
+    settings = configuration.settings
+    if target == LAUNCH:
+        from holdfast.launch.calls import configure
+
+        configure(settings)
     _greet(server.name, target)
     return serve(server, settings)
+
+
+def _serve_foreign(
+    server: "ForeignServer", target: str, name: str | None, lock: str | None, options: dict[str, Any]
+) -> int:
+    from holdfast.settings import load_configuration
+    from holdfast.worker.foreign import serve_foreign
+
+    if lock is not None:
+        from holdfast.cli.contract_gate import refuse_unless_locked_live
+
+        refuse_unless_locked_live(server.name, Path(lock), target)
+    settings = load_configuration(options, server=name or server.name).settings
+    _greet(server.name, target)
+    return serve_foreign(server, settings)
 
 
 def _greet(name: str, target: str) -> None:

@@ -47,7 +47,7 @@ def command(repo: str | None, address: str, query: str, **options: Any) -> int:
       holdfast up
       holdfast up --repo ~/src/project --http 127.0.0.1:8000
     """
-    from holdfast.cli.served_search import http_token
+    from holdfast.cli.http_front import http_token
     from holdfast.settings import load_configuration
 
     repository, cache = locate(repo, options)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each_row
 
 from holdfast.cli.arguments import read_arguments
 from holdfast.errors import UsageError
@@ -36,7 +37,7 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("word", "value"),
     [
         ("text=5", "5"),

@@ -1,0 +1,423 @@
+"""`holdfast launch`: runs that turn a product's repository into cited pages and a pull request on a website."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.cli.groups import CommandGroup
+from holdfast.cli.launch_services import commit_service, telemetry_service
+from holdfast.cli.launching import AS_JSON, RUN, open_service, print_json, run_of, told, workspace_options
+from holdfast.errors import ToolError
+
+if TYPE_CHECKING:
+    from holdfast.launch.service import RunService
+
+__all__ = ["command"]
+
+_RESTING = ("VALIDATING", "READY_FOR_PR", "DONE", "FAILED", "CANCELLED")
+_QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+
+
+class _LaunchGroup(CommandGroup):
+    """A group that lists its commands in the order in which a person needs them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(self.commands)
+
+
+@click.group(name="launch", cls=_LaunchGroup)
+def command() -> None:
+    """Turn a product's repository into cited pages on a Hugo site, checked by gates, as a pull request.
+
+    A run is kept after every step: kill it anywhere, and `holdfast launch resume RUN` goes on. RUN is the id of a
+    run, a part of it, or `last`.
+
+    \b
+    Examples:
+      holdfast launch init ~/src/tablekit ~/src/site > run.yaml
+      holdfast launch start run.yaml
+      holdfast launch status last
+      holdfast launch open-pr last
+    """
+
+
+@command.command(name="init")
+@click.argument("product", metavar="PRODUCT_REPO")
+@click.argument("site", metavar="SITE_REPO")
+def init(product: str, site: str) -> int:
+    """Write a run configuration for two repositories, local or remote, to stdout.
+
+    Both are pinned to the commit that they have now.
+
+    \b
+    Examples:
+      holdfast launch init . ~/src/site > run.yaml
+      holdfast launch init https://git.example/tablekit.git https://git.example/site.git > run.yaml
+    """
+    from holdfast.launch.deriving import derive, render_yaml
+
+    with told():
+        print(render_yaml(derive(product, site)), end="")
+    print("holdfast: read it through, then: holdfast launch start run.yaml", file=sys.stderr)
+    return 0
+
+
+@command.command(name="start")
+@click.argument("file", metavar="RUN_YAML", type=click.Path(path_type=Path))
+@click.option("--key", metavar="KEY", help="The same key and configuration always mean the same run.")
+@click.option("--auto-resume/--no-auto-resume", default=True, show_default=True,
+              help="Also go on with other runs of this workspace that were interrupted.")  # fmt: skip
+@AS_JSON
+@_QUIET
+@workspace_options
+def start(file: Path, key: str | None, auto_resume: bool, as_json: bool, quiet: bool, **options: Any) -> int:
+    """Start a run and watch it until it is ready for its pull request, or needs a fix.
+
+    Prints the id of the run. Ctrl-C stops the work and keeps the run.
+
+    \b
+    Examples:
+      holdfast launch start run.yaml
+      holdfast launch start run.yaml --key tablekit-1.4.2 --json
+    """
+    from holdfast.launch.run_config import load_file
+
+    with told(as_json=as_json), open_service(options) as service:
+        run, _ = service.start(load_file(file), key, drive=False)
+        if not quiet:
+            print(f"holdfast: run {run.run_id}", file=sys.stderr)
+        others = service.engine.adopt(leaving=run.run_id) if auto_resume else []
+        if others and not quiet:
+            print(f"holdfast: also going on with {', '.join(others)}", file=sys.stderr)
+        _drive(service, run.run_id, quiet=quiet)
+        for other in others:
+            _drive(service, other, quiet=True)
+        return _finish(service, run.run_id, as_json)
+
+
+@command.command(name="status")
+@RUN
+@AS_JSON
+@workspace_options
+def status(run: str, as_json: bool, **options: Any) -> int:
+    """Show where a run is: its state, its sections, open issues and artifacts.
+
+    \b
+    Examples:
+      holdfast launch status last
+      holdfast launch status r_2026-01-21T10-00-00Z_1f0e9a3c --json
+    """
+    from holdfast.cli.launch_text import describe_status
+
+    with told(as_json=as_json), open_service(options) as service:
+        found = service.status(run_of(service, run))
+        failure, issues = service.run(found["run_id"]).failure, service.open_issues(found["run_id"])
+    if as_json:
+        print_json({"ok": True, "run_id": found["run_id"], "status": found, "failure": failure})
+    else:
+        print("\n".join(describe_status(found, issues, failure)))
+    return 0
+
+
+@command.command(name="list")
+@click.option("--product", metavar="SLUG", help="Only runs of this product.")
+@click.option("--state", metavar="STATE", help="Only runs in this state.")
+@AS_JSON
+@workspace_options
+def list_runs(product: str | None, state: str | None, as_json: bool, **options: Any) -> int:
+    """List the runs, the newest first.
+
+    \b
+    Examples:
+      holdfast launch list
+      holdfast launch list --state READY_FOR_PR --json
+    """
+    from holdfast.cli.launch_text import describe_runs
+
+    with told(as_json=as_json), open_service(options) as service:
+        runs = service.runs(product_slug=product, state=state)
+    if as_json:
+        print_json({"ok": True, "runs": runs})
+    else:
+        print("\n".join(describe_runs(runs, is_all=product is None and state is None)))
+    return 0
+
+
+@command.command(name="artifact")
+@RUN
+@click.argument("name", metavar="NAME")
+@workspace_options
+def artifact(run: str, name: str, **options: Any) -> int:
+    """Print one artifact of a run; `status` lists their names.
+
+    \b
+    Examples:
+      holdfast launch artifact last page_plan.json
+      holdfast launch artifact last drafts/docs/installation.md
+    """
+    with told(), open_service(options) as service:
+        found = run_of(service, run)
+        service.artifact(found, name)  # says what is wrong with the name
+        content = service.objects.read(service.store.artifacts(found)[name].sha256)
+    sys.stdout.buffer.write(content)
+    return 0
+
+
+@command.command(name="events")
+@RUN
+@click.option("--follow", is_flag=True, help="Go on until the run rests, or until Ctrl-C.")
+@AS_JSON
+@workspace_options
+def events(run: str, follow: bool, as_json: bool, **options: Any) -> int:
+    """Show what happened in a run.
+
+    \b
+    Examples:
+      holdfast launch events last
+      holdfast launch events last --follow --json
+    """
+    from holdfast.cli.indexing import stop_on_interrupt
+
+    with told(), open_service(options) as service, stop_on_interrupt() as stop:
+        found, seen = run_of(service, run), 0
+        while True:
+            rests = service.run(found).holder is None and service.run(found).state in _RESTING
+            for event in service.store.events(found, after=seen):
+                seen = event.seq
+                _print_event(event.document(), as_json=as_json)
+            if not follow or rests or _stopped_within(stop, 0.2):
+                return 0
+
+
+@command.command(name="validate")
+@RUN
+@AS_JSON
+@_QUIET
+@workspace_options
+def validate(run: str, as_json: bool, quiet: bool, **options: Any) -> int:
+    """Let every gate look at the work tree of a run, as it is now; exit code 1 when they find something.
+
+    \b
+    Examples:
+      holdfast launch validate last
+    """
+    with told(as_json=as_json), open_service(options) as service:
+        found = run_of(service, run)
+        done = _watched(service, found, quiet, lambda stop: service.validate(found, stop=stop))
+        return _report(service, found, done, as_json)
+
+
+@command.command(name="fix")
+@RUN
+@click.option("--all", "everything", is_flag=True, help="Go on until nothing is left that a rule can mend.")
+@AS_JSON
+@_QUIET
+@workspace_options
+def fix(run: str, everything: bool, as_json: bool, quiet: bool, **options: Any) -> int:
+    """Mend the next issue of a run, and validate again.
+
+    \b
+    Examples:
+      holdfast launch fix last
+      holdfast launch fix last --all
+    """
+    with told(as_json=as_json), open_service(options) as service:
+        found = run_of(service, run)
+        while True:
+            done = _watched(service, found, quiet, lambda stop: service.fix_next(found, stop=stop))
+            if done["validation_report"]["ok"] or not everything:
+                return _report(service, found, done, as_json)
+            print(f"holdfast: mended {done['fixed_issue_id']}", file=sys.stderr)
+
+
+@command.command(name="resume")
+@RUN
+@AS_JSON
+@_QUIET
+@workspace_options
+def resume(run: str, as_json: bool, quiet: bool, **options: Any) -> int:
+    """Go on with a run that was interrupted, until it rests.
+
+    \b
+    Examples:
+      holdfast launch resume last
+    """
+    from holdfast.launch.engine.refusals import check_may_resume
+
+    with told(as_json=as_json), open_service(options) as service:
+        found = run_of(service, run)
+        check_may_resume(service.run(found))
+        _drive(service, found, quiet=quiet)
+        return _finish(service, found, as_json)
+
+
+@command.command(name="cancel")
+@RUN
+@AS_JSON
+@workspace_options
+def cancel(run: str, as_json: bool, **options: Any) -> int:
+    """End a run for good; its artifacts stay readable.
+
+    \b
+    Examples:
+      holdfast launch cancel last
+    """
+    with told(as_json=as_json), open_service(options) as service:
+        found = run_of(service, run)
+        state = service.cancel(found)
+    if as_json:
+        print_json({"ok": True, "run_id": found, "cancelled": True, "state": state})
+    else:
+        print(f"{found} is {state}")
+    return 0
+
+
+@command.command(name="open-pr")
+@RUN
+@AS_JSON
+@_QUIET
+@workspace_options
+def open_pr(run: str, as_json: bool, quiet: bool, **options: Any) -> int:
+    """Open the pull request of a run whose last validation passed.
+
+    \b
+    Examples:
+      holdfast launch open-pr last
+    """
+    with told(as_json=as_json), open_service(options) as service:
+        found = run_of(service, run)
+        done = _watched(service, found, quiet, lambda stop: service.open_pr(found, stop=stop))
+    if as_json:
+        print_json({"ok": True, "run_id": found, **done})
+    else:
+        print(f"{done['pr_url']}\nbranch {done['branch']}\ncommit {done['commit_sha']}")
+    return 0
+
+
+@command.command(name="replay")
+@RUN
+@AS_JSON
+@workspace_options
+def replay(run: str, as_json: bool, **options: Any) -> int:
+    """Prove that everything that is known of a run follows from its events, and that nobody changed anything.
+
+    Compares the tables, the exported files and the content of every artifact with what the events say.
+
+    \b
+    Examples:
+      holdfast launch replay last
+    """
+    with told(as_json=as_json), open_service(options) as service:
+        found = run_of(service, run)
+        events, differences = service.replay(found)
+    if as_json:
+        print_json({"ok": not differences, "run_id": found, "events": events, "differences": differences})
+    else:
+        print(f"{events} events, {'NOT what is stored:' if differences else 'all of it follows from them'}")
+        for difference in differences:
+            print(f"  {difference}")
+    return 1 if differences else 0
+
+
+# --- shared ------------------------------------------------------------------------------------------------------
+
+
+def _watched(
+    service: "RunService", run_id: str, quiet: bool, work: Callable[[Callable[[], bool]], dict[str, Any]]
+) -> dict[str, Any]:
+    from holdfast.cli.indexing import stop_on_interrupt
+    from holdfast.cli.launch_watch import Watcher
+
+    with stop_on_interrupt() as stop:
+        watcher = Watcher(service, run_id, stop, quiet=quiet)
+        watcher.skip()
+        try:
+            return work(watcher)
+        finally:
+            watcher.tell()
+
+
+def _drive(service: "RunService", run_id: str, *, quiet: bool) -> None:
+    """Execute the run until it rests; where another process does, watch that."""
+    from holdfast.cli.indexing import stop_on_interrupt
+    from holdfast.cli.launch_watch import Watcher
+
+    with stop_on_interrupt() as stop:
+        watcher = Watcher(service, run_id, stop, quiet=quiet)
+        try:
+            while True:
+                try:
+                    service.engine.perform("drive", run_id, stop=watcher)
+                    return
+                except ToolError as error:
+                    if error.details.get("scope") == "request":  # it was asked to stop, and has
+                        raise KeyboardInterrupt from error
+                    if error.details.get("reason") != "busy":
+                        raise
+                if watcher() or _stopped_within(stop, 0.3):
+                    raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            watcher.tell()  # what to do next is the last word
+            print(f"holdfast: stopped; the run is kept: holdfast launch resume {run_id}", file=sys.stderr)
+            raise
+        finally:
+            watcher.tell()
+
+
+def _stopped_within(stop: Callable[[], bool], seconds: float) -> bool:
+    import threading
+
+    threading.Event().wait(seconds)  # a signal is noticed when it is over, which is soon
+    return stop()
+
+
+def _finish(service: "RunService", run_id: str, as_json: bool) -> int:
+    """Tell where the run has come to; 0 where it is ready or done."""
+    from holdfast.cli.launch_text import describe_issues, next_words
+
+    found = service.status(run_id)
+    failure = service.run(run_id).failure
+    if as_json:
+        print_json({"ok": True, "run_id": run_id, "status": found, "failure": failure})
+    else:
+        print(run_id)
+        issues = service.open_issues(run_id)
+        for line in describe_issues(issues) if issues else ():
+            print(line, file=sys.stderr)
+        if failure:
+            print(f"holdfast: {failure['code']}: {failure['message']}", file=sys.stderr)
+        print(next_words(run_id, found["state"], issues=len(issues)), file=sys.stderr)
+    return 0 if found["state"] in ("READY_FOR_PR", "PR_OPENED", "DONE") else 1
+
+
+def _report(service: "RunService", run_id: str, done: dict[str, Any], as_json: bool) -> int:
+    from holdfast.cli.launch_text import describe_issues, next_words
+
+    report = done["validation_report"]
+    if as_json:
+        print_json({"ok": True, "run_id": run_id, **done})
+    else:
+        passed = sum(1 for gate in report["gates"] if gate["ok"])
+        print(f"{passed} of {len(report['gates'])} gates passed")
+        print("\n".join(describe_issues(report["issues"])))
+        state = service.run(run_id).state
+        print(next_words(run_id, state, issues=len(report["issues"])), file=sys.stderr)
+    return 0 if report["ok"] else 1
+
+
+def _print_event(document: dict[str, Any], *, as_json: bool) -> None:
+    import json
+
+    if as_json:
+        print(json.dumps(document, ensure_ascii=False), flush=True)
+    else:
+        payload = json.dumps(document["payload"], ensure_ascii=False)
+        shown = payload if len(payload) <= 160 else payload[:159] + "…"
+        print(f"{document['seq']:>5}  {document['ts']}  {document['type']:<22} {shown}", flush=True)
+
+
+command.add_command(commit_service)
+command.add_command(telemetry_service)

@@ -1,0 +1,108 @@
+"""`holdfast launch commit-service` and `telemetry-service`: the two HTTP services that runs can use elsewhere."""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from holdfast.cli.launching import workspace_options
+from holdfast.errors import UsageError
+
+if TYPE_CHECKING:
+    from holdfast.launch.http_service import Application
+    from holdfast.launch.workspace import Workspace
+
+__all__ = ["commit_service", "telemetry_service"]
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+_TERMINATED = 128 + 15
+_COMMIT_TOKEN, _TELEMETRY_TOKEN = "HOLDFAST_COMMIT_TOKEN", "HOLDFAST_TELEMETRY_TOKEN"
+_TOKEN_FILE = click.option("--token-file", metavar="FILE", type=click.Path(path_type=Path),
+                           help="A file with the token that clients must send.")  # fmt: skip
+
+
+def _listen_option(address: str) -> Callable[[Decorated], Decorated]:
+    return click.option("--listen", metavar="HOST:PORT", default=address, show_default=True,
+                        help="Where to listen; port 0 takes any that is free.")  # fmt: skip
+
+
+@click.command(name="commit-service")
+@_listen_option("127.0.0.1:4320")
+@_TOKEN_FILE
+@workspace_options
+def commit_service(listen: str, token_file: Path | None, **options: Any) -> int:
+    """Serve commits and pull requests over HTTP, for runs that name this address in `commit_service`.
+
+    Clients send a bearer token: HOLDFAST_COMMIT_TOKEN or --token-file says which one.
+
+    \b
+    Examples:
+      HOLDFAST_COMMIT_TOKEN=... holdfast launch commit-service
+      holdfast launch commit-service --listen 127.0.0.1:0 --token-file token.txt
+    """
+    from holdfast.launch.publishing.bare_forge import BareForge
+    from holdfast.launch.publishing.http import make_app
+    from holdfast.launch.publishing.service import CommitService
+
+    token = _token(token_file, _COMMIT_TOKEN)
+    if not token:
+        raise UsageError("the commit service needs a token", remedy=f"set {_COMMIT_TOKEN} or give --token-file")
+    service = CommitService(_workspace(options).services / "commits", BareForge())
+    return _serve(make_app(service, token), listen, "commit service")
+
+
+@click.command(name="telemetry-service")
+@_listen_option("127.0.0.1:8765")
+@_TOKEN_FILE
+@workspace_options
+def telemetry_service(listen: str, token_file: Path | None, **options: Any) -> int:
+    """Serve the telemetry of runs over HTTP, for runs that name this address in `telemetry`.
+
+    \b
+    Examples:
+      holdfast launch telemetry-service
+      curl -s http://127.0.0.1:8765/api/v1/runs
+    """
+    from holdfast.launch.telemetry.http import make_app
+    from holdfast.launch.telemetry.service import TelemetryService
+
+    services = _workspace(options).services
+    services.mkdir(parents=True, exist_ok=True)
+    service = TelemetryService(services / "telemetry.sqlite")
+    return _serve(make_app(service, _token(token_file, _TELEMETRY_TOKEN) or None), listen, "telemetry service")
+
+
+def _workspace(options: dict[str, Any]) -> "Workspace":
+    from holdfast.launch.workspace import workspace_of
+    from holdfast.settings import load_configuration
+
+    return workspace_of(load_configuration(options).settings)
+
+
+def _token(file: Path | None, variable: str) -> str:
+    if file is None:
+        return os.environ.pop(variable, "")
+    try:
+        return file.read_text(encoding="ascii").strip()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is not plain text"
+        raise UsageError(f"the token cannot be read from {file}: {reason}", remedy="correct the path") from None
+
+
+def _serve(app: "Application", listen: str, name: str) -> int:
+    from holdfast.host.listener import is_loopback, parse_address
+    from holdfast.launch.http_service import serve
+
+    host, port = parse_address(listen)
+    if not app.has_token and not is_loopback(host):
+        raise UsageError(f"others can reach {host}, and there is no token", remedy="give --token-file")
+    code = serve(app, host, port, on_ready=lambda url: _say(f"{name} on {url}"))
+    return 0 if code == _TERMINATED else code  # whoever looks after services ends them this way
+
+
+def _say(text: str) -> None:
+    print(f"holdfast: {text}", file=sys.stderr, flush=True)

@@ -1,0 +1,64 @@
+"""Launch runs in words: one run, a list of them, what the gates found, and what to type next."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+__all__ = ["describe_issues", "describe_runs", "describe_status", "next_command", "next_words"]
+
+_MOST_ISSUES = 20
+_OVER = ("DONE", "FAILED", "CANCELLED")
+_ONWARD = {"READY_FOR_PR": "open-pr", "VALIDATING": "fix"}
+
+
+def describe_status(
+    status: Mapping[str, Any], issues: Sequence[Mapping[str, Any]], failure: Mapping[str, Any] | None
+) -> Iterator[str]:
+    """Where a run is, what the gates found in it, and why it failed if it did."""
+    yield f"run       {status['run_id']}"
+    yield f"state     {status['state']}"
+    if failure:
+        yield f"failure   {failure['code']}: {failure['message']}"
+    for section, state in status["section_states"].items():
+        yield f"  {section:<10} {state}"
+    yield from describe_issues(issues)
+    yield f"artifacts {len(status['artifacts'])}"
+    for one in status["artifacts"]:
+        yield f"  {one['name']}"
+
+
+def describe_issues(issues: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What the gates found, the worst first."""
+    yield f"issues    {len(issues) or 'none'}"
+    for issue in issues[:_MOST_ISSUES]:
+        place = issue.get("location", {})
+        where = f"{place['path']}:{place.get('line', 1)}: " if place else ""
+        yield f"  {issue['severity']:<8} {issue['gate']:<15} {issue['issue_id']}  {where}{issue['message']}"
+        if fix := issue.get("suggested_fix"):
+            yield f"           try: {fix}"
+    if len(issues) > _MOST_ISSUES:
+        yield f"  … and {len(issues) - _MOST_ISSUES} more"
+
+
+def describe_runs(runs: Sequence[Mapping[str, Any]], *, is_all: bool) -> Iterator[str]:
+    """A table of runs: of all that there are, or of those that were asked for."""
+    if not runs:
+        begin = "no runs yet; begin with: holdfast launch init PRODUCT_REPO SITE_REPO > run.yaml"
+        yield begin if is_all else "no such runs; all of them: holdfast launch list"
+        return
+    width = max(len(run["product_slug"]) for run in runs)
+    for run in runs:
+        yield f"{run['run_id']}  {run['product_slug']:<{width}}  {run['state']:<13}  {run['started_at']}"
+
+
+def next_words(run_id: str, state: str, *, issues: int) -> str:
+    """What a person would do next."""
+    if state == "VALIDATING" and not issues:
+        return f"next: holdfast launch resume {run_id}"
+    return f"{'see' if state in _OVER else 'next'}: {next_command(run_id, state)}"
+
+
+def next_command(run_id: str, state: str) -> str:
+    """The command that goes on with a run which rests in this state."""
+    if state in _OVER:
+        return f"holdfast launch status {run_id}"
+    return f"holdfast launch {_ONWARD.get(state, 'resume')} {run_id}"
