@@ -74,7 +74,8 @@ contracts: setup
 	done
 
 suite: setup $(CLIENTS)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+	@status=0; $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup || status=$$?; \
+	  if [ $$status -eq 1 ]; then $(BIN)/python tests/second_look.py; else exit $$status; fi
 
 coverage: setup $(CLIENTS)
 	$(BIN)/coverage erase
