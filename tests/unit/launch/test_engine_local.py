@@ -257,9 +257,13 @@ def test_a_database_that_is_full_in_the_middle_of_a_drive_is_told(stage: Stage) 
 def test_who_was_declared_dead_writes_nothing_more_and_its_caller_is_served_by_the_next(stage: Stage) -> None:
     owner, run_id, worker = owner_at_work(stage)
     stage.workspace.lock.unlink()  # as somebody does who tidies up: now there can be two
-    assert stage.engine.perform("drive", run_id) == READY
-    (answer,) = outcome_of(owner)  # it has asked again: the run is done, or being done
-    assert answer == READY or answer["details"]["reason"] == "busy"
+    try:
+        answers = [stage.engine.perform("drive", run_id)]
+    except ToolError as refused:  # whoever was declared dead has asked again, and was quicker
+        answers = [{"details": refused.details}]
+    answers += outcome_of(owner)
+    assert READY in answers
+    assert all(answer == READY or answer["details"]["reason"] == "busy" for answer in answers)
     assert not is_alive(worker)
     assert [item.status for item in stage.items(run_id, "validator")] == ["failed", "finished"]
     stage.check(run_id)
