@@ -15,6 +15,7 @@ from holdfast.contract.canonical import fingerprint
 from holdfast.errors import ToolError, UsageError
 from holdfast.launch.documents import schema, violations
 from holdfast.launch.run_config_rules import Problem, broken_rules
+from holdfast.launch.writing.model.recorded import RECORDED
 from holdfast.launch.yaml_reading import YamlError, read_yaml
 
 __all__ = ["checked", "config_sha256", "load_file", "locale_of"]
@@ -68,7 +69,18 @@ def load_file(path: Path) -> dict[str, Any]:
             f"{path.name}: line 1: it is no list of settings",
             remedy=_WRITE_ONE,
         )
+    _place_recorded(document, path)
     return document
+
+
+def _place_recorded(document: dict[str, Any], path: Path) -> None:
+    """A file of recorded answers is named as seen from the configuration that names it."""
+    settings = document.get("llm")
+    named = [settings, settings.get("fallback")] if isinstance(settings, dict) else []
+    for one in named:
+        url = one.get("api_base_url") if isinstance(one, dict) else None
+        if isinstance(one, dict) and isinstance(url, str) and url.startswith(RECORDED) and url != RECORDED:
+            one["api_base_url"] = RECORDED + str(path.absolute().parent / url.removeprefix(RECORDED))
 
 
 def _text(path: Path) -> str:

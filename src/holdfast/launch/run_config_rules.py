@@ -2,6 +2,7 @@
 
 import string
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -9,6 +10,7 @@ from holdfast.errors import ToolError
 from holdfast.git.acting import checked_address
 from holdfast.git.asking import GitError
 from holdfast.launch.patching.fence import Fence
+from holdfast.launch.writing.model.recorded import RECORDED
 
 __all__ = ["TEMPLATE_NAMES", "Problem", "broken_rules", "problem_of_repository"]
 
@@ -141,7 +143,12 @@ def problem_of_repository(address: str) -> str:
 def _services(config: Mapping[str, Any]) -> Iterator[Problem]:
     for where, special in _SERVICES:
         url = _at(config, where)
-        if isinstance(url, str) and url != special and (problem := _problem_of_url(url)):
+        if not isinstance(url, str) or url == special:
+            continue
+        if special == "none:" and url.startswith(RECORDED):
+            if not PurePosixPath(url.removeprefix(RECORDED)).is_absolute() or not url.isprintable():
+                yield Problem(where, "format", f"{RECORDED} must be followed by the whole path of a file")
+        elif problem := _problem_of_url(url):
             yield Problem(where, "format", f"{problem} (or {special})")
     pages = [(f"/extra_evidence_urls/{n}", url) for n, url in enumerate(_texts(config.get("extra_evidence_urls")))]
     canonical = config.get("canonical_urls")

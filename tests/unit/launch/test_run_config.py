@@ -132,6 +132,10 @@ def test_a_field_that_is_missing_is_named(name: str) -> None:
         ("allowed_paths", [1]),
         ("llm/api_base_url", "file:///etc/passwd"),
         ("llm/api_base_url", "embedded:"),
+        ("llm/api_base_url", "recorded:answers.jsonl"),
+        ("llm/api_base_url", "recorded:"),
+        ("llm/decoding/seed", -1),
+        ("llm/required", "yes"),
         ("llm/api_base_url", "http://"),
         ("llm/api_base_url", "https://me:secret@x.example/"),
         ("llm/decoding/temperature", 2),
@@ -285,3 +289,13 @@ def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
     for name in ("pipe", "loop", "nowhere", ".", "nul\0"):
         with pytest.raises(UsageError):
             load_file(tmp_path / name)
+
+
+def test_recorded_answers_are_named_as_seen_from_the_file_that_names_them(tmp_path: Path) -> None:
+    config = changed("llm/api_base_url", "recorded:kept/answers.jsonl")
+    config["llm"]["fallback"] = {"api_base_url": "recorded:/elsewhere.jsonl", "model": "m"}
+    (tmp_path / "run.json").write_text(json.dumps(config))
+    loaded = checked(load_file(tmp_path / "run.json"))
+
+    assert loaded["llm"]["api_base_url"] == f"recorded:{tmp_path}/kept/answers.jsonl"
+    assert loaded["llm"]["fallback"]["api_base_url"] == "recorded:/elsewhere.jsonl"

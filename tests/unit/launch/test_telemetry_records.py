@@ -51,20 +51,28 @@ def event(seq: int, type_: str, payload: dict[str, Any], span: str | None = None
 
 
 ITEM_PAYLOAD = {"work_item_id": ITEM, "worker": "section_writer", "scope_key": "docs", "attempt": 1}
-LLM = {"call_id": "c1", "model": "m", "prompt_hash": "p", "temperature": 0, "latency_ms": 1500}
+ASKED = {
+    "model": "m",
+    "provider_base_url": "http://m.example/v1",
+    "prompt_hash": "p",
+    "temperature": 0,
+    "max_tokens": 9,
+}
+ANSWERED = {"latency_ms": 500, "token_usage": {"total": 5}, "finish_reason": "stop", "output_hash": "o"}
+LOST = {"error_class": "timeout", "error_summary": "slow", "retryable": False}
 EVENTS = [
     event(1, "RUN_CREATED", {"product_slug": "tablekit", "config": CONFIG, "config_sha256": "c" * 64}),
     event(2, "RUN_STATE_CHANGED", {"from": "CREATED", "to": "CLONED_INPUTS", "reason": ""}),
     event(3, "WORK_ITEM_STARTED", {**ITEM_PAYLOAD, "owner": "me", "lease_token": 1}, span_id(ITEM)),
-    event(
-        4, "LLM_CALL_FINISHED", {**LLM, "token_usage": {"total": 5}, "finish_reason": "stop"}, span_id(ITEM, "x")
-    ),
-    event(5, "LLM_CALL_FAILED", {**LLM, "error_class": "timeout", "error_summary": "slow"}, span_id(ITEM, "y")),
-    event(6, "WORK_ITEM_FINISHED", {**ITEM_PAYLOAD, "outputs": {"drafts/x.md": "d" * 64}}, span_id(ITEM)),
-    event(7, "GATE_RUN_FINISHED", {"gate": "hugo_build", "ok": False, "duration_ms": 900, "issues": 2}, "e" * 16),
-    event(8, "ARTIFACT_WRITTEN", {"name": "x", "sha256": "d" * 64}),
-    event(9, "PR_OPENED", {"pr_url": "https://example.org/1", "branch": "launch/x", "commit_sha": "f" * 40}),
-    event(10, "RUN_COMPLETED", {"reason": ""}),
+    event(4, "LLM_CALL_STARTED", {"call_id": "c1", **ASKED}, span_id(ITEM, "x")),
+    event(5, "LLM_CALL_FINISHED", {"call_id": "c1", **ANSWERED}, span_id(ITEM, "x2")),
+    event(6, "LLM_CALL_STARTED", {"call_id": "c2", **ASKED}, span_id(ITEM, "y")),
+    event(7, "LLM_CALL_FAILED", {"call_id": "c2", **LOST}, span_id(ITEM, "y2")),
+    event(8, "WORK_ITEM_FINISHED", {**ITEM_PAYLOAD, "outputs": {"drafts/x.md": "d" * 64}}, span_id(ITEM)),
+    event(9, "GATE_RUN_FINISHED", {"gate": "hugo_build", "ok": False, "duration_ms": 900, "issues": 2}, "e" * 16),
+    event(10, "ARTIFACT_WRITTEN", {"name": "x", "sha256": "d" * 64}),
+    event(11, "PR_OPENED", {"pr_url": "https://example.org/1", "branch": "launch/x", "commit_sha": "f" * 40}),
+    event(12, "RUN_COMPLETED", {"reason": ""}),
 ]
 
 
@@ -89,7 +97,7 @@ def test_the_events_of_a_run_make_one_launch_with_its_children(picture: dict[str
     launch = picture["run"]
 
     assert (launch["agent_name"], launch["job_type"]) == ("launch.orchestrator", "launch")
-    assert (launch["status"], launch["duration_ms"], launch["git_branch"]) == ("success", 9000, "launch/x")
+    assert (launch["status"], launch["duration_ms"], launch["git_branch"]) == ("success", 11000, "launch/x")
     assert launch["context_json"]["state"] == "CLONED_INPUTS"
     kinds = [(one["job_type"], one["status"]) for one in picture["children"]]
     assert sorted(kinds) == [
@@ -119,11 +127,14 @@ def test_work_and_calls_of_a_model_tell_what_they_cost(picture: dict[str, Any]) 
     assert (work["agent_name"], work["website_section"], work["duration_ms"]) == (
         "launch.section_writer",
         "docs",
-        3000,
+        5000,
     )
     assert work["output_summary"] == "drafts/x.md"
     assert answer["metrics_json"] == {"tokens": {"total": 5}, "finish_reason": "stop"}
-    assert (answer["duration_ms"], answer["start_time"]) == (1500, "2026-01-21T10:00:02.500000Z")
+    assert (answer["duration_ms"], answer["start_time"]) == (500, "2026-01-21T10:00:04.000000Z")
+    assert ASKED.items() <= answer["context_json"].items()
+    assert answer["context_json"]["evidence_path"] == "evidence/llm_calls/c1.json"
+    assert by_kind["llm_call", "failure"]["context_json"]["error_class"] == "timeout"
 
 
 def test_nothing_secret_and_no_absolute_path_leaves(picture: dict[str, Any]) -> None:

@@ -23,6 +23,7 @@ from holdfast.launch.store.refusals import LeaseLost
 from holdfast.launch.workers import WORKERS, inputs_of
 from holdfast.launch.working import CANNOT_TELL, DONE
 from holdfast.launch.workspace import Workspace
+from holdfast.launch.writing.model.calls_told import model_is_asked, told_calls
 from holdfast.process import run as run_process
 from holdfast.process.custody import finished
 
@@ -159,10 +160,17 @@ class Labour:
                 "started_at": run.started_at,
                 "service_root": str(self._parts.workspace.services),
                 "trace_id": trace_id(self._run_id),
+                **self._asked_before(worker, run.config),
                 **about,
             },
         }  # fmt: skip
         return item_id, order
+
+    def _asked_before(self, worker: str, config: Mapping[str, Any]) -> dict[str, Any]:
+        """The calls of the model that count already, for the worker that may make more of them."""
+        if worker != "section_writer" or not model_is_asked(config):
+            return {}
+        return {"model_calls": told_calls(self._parts.store.events(self._run_id))}
 
     # --- the process -----------------------------------------------------------------------------------------
 

@@ -164,26 +164,38 @@ def _gate_ended(event: Mapping[str, Any], _: Mapping[str, Any]) -> list[Call]:
     return [Call("POST", RUNS, record | {"item_name": gate, "duration_ms": milliseconds})]
 
 
-def _model_answered(event: Mapping[str, Any], _: Mapping[str, Any]) -> list[Call]:
-    told, (begun, milliseconds) = event["payload"], _times(event)
-    is_answer = event["type"] == "LLM_CALL_FINISHED"
-    usage = told.get("token_usage") if isinstance(told.get("token_usage"), Mapping) else {}
+def _model_asked(event: Mapping[str, Any], _: Mapping[str, Any]) -> list[Call]:
+    told = event["payload"]
+    call_id = str(told.get("call_id", "unknown"))
     record = child(
         event["run_id"],
         "llm_call",
-        f"{told.get('call_id', 'unknown')}-{event['seq']}",
+        call_id,
         agent="launch.llm",
-        begun=begun,
-        ended=event["ts"],
-        status="success" if is_answer else "failure",
+        begun=event["ts"],
         span=event["span_id"],
         parent_span=event.get("parent_span_id"),
-        context={key: value for key, value in told.items() if key not in {"token_usage", "finish_reason"}},
+        context={**told, "evidence_path": f"evidence/llm_calls/{call_id}.json"},
     )
-    record["metrics_json"] = {"tokens": dict(usage or {}), "finish_reason": told.get("finish_reason")}
-    if not is_answer:
-        record["error_summary"] = summary_of(told.get("error_summary") or told.get("error_class") or "")
-    return [Call("POST", RUNS, record | {"duration_ms": milliseconds})]
+    return [Call("POST", RUNS, record)]
+
+
+def _model_answered(event: Mapping[str, Any], _: Mapping[str, Any]) -> list[Call]:
+    told, (_begun, milliseconds) = event["payload"], _times(event)
+    is_answer = event["type"] == "LLM_CALL_FINISHED"
+    usage = told.get("token_usage") if isinstance(told.get("token_usage"), Mapping) else {}
+    changes: dict[str, Any] = {
+        "status": "success" if is_answer else "failure",
+        "end_time": event["ts"],
+        "metrics_json": {"tokens": dict(usage or {}), "finish_reason": told.get("finish_reason")},
+    }
+    if is_answer:
+        changes |= {"duration_ms": milliseconds, "context_json": {"output_hash": told.get("output_hash")}}
+    else:
+        changes["error_summary"] = summary_of(told.get("error_summary") or told.get("error_class") or "")
+        changes["context_json"] = {name: told.get(name) for name in ("error_class", "retryable")}
+    key = request_key("telemetry", "llm_call", event["run_id"], str(told.get("call_id", "unknown")))
+    return [Call("PATCH", f"{RUNS}/{key}", changes)]
 
 
 def _published(event: Mapping[str, Any], _: Mapping[str, Any]) -> list[Call]:
@@ -217,6 +229,7 @@ _MEANINGS: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], list[Call]
     "WORK_ITEM_STARTED": _work_begun,
     **dict.fromkeys(_ITEM_ENDS, _work_ended),
     "GATE_RUN_FINISHED": _gate_ended,
+    "LLM_CALL_STARTED": _model_asked,
     "LLM_CALL_FINISHED": _model_answered,
     "LLM_CALL_FAILED": _model_answered,
     "PR_OPENED": _published,

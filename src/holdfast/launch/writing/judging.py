@@ -1,0 +1,171 @@
+"""Whether a model's sentence may take the place of the template's: it must say the same, in other words. Pure.
+
+Judged is what can be judged by eye: no number, version, name, code, platform, format, ability, negation or degree
+of certainty that neither the template's sentence nor its claims have, and none of the sentence's own lost. A good
+sentence may be refused; then the template's stays, which is true.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from holdfast.launch.claim_marks import claims_of, without_marks
+from holdfast.launch.factual_words import ABILITIES, FORMATS, NUMBER_WORDS, PLAIN_VERBS, PLATFORMS
+from holdfast.launch.writing.blocks import Sentence
+
+__all__ = ["Verdict", "is_plain", "judged", "objection"]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_FORBIDDEN = ("<", ">", "](", "][", "{{", "{%", "}}", "\\", "://", "www.", "|", "*", "~~", "&#", "${")
+_STRUCTURE = re.compile(r"\s*(?:[#>|=]|[-+]\s|-{3}|\d+[.)]\s|`{3}|~{3})")
+_CODE = re.compile(r"`([^`]+)`")
+_FACT = re.compile(r"\d[\w.]*|\w+(?:[._/@]\w+)+|\b\w*[a-z][A-Z]\w*|--[\w-]+|\b[A-Z]{2,}\w*\b")
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_NEGATION = re.compile(
+    r"\b(?:not|no|none|never|neither|nor|cannot|without|unsupported|lacks?|except|unless)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+_TYPOGRAPHIC = frozenset("“”‘’–—…\u00a0")
+_DEGREES = {
+    "ability": "can could able allows allow lets let enables enable possible",
+    "duty": "must shall requires require required needs need needed mandatory necessary",
+    "chance": "may might perhaps possibly optional optionally sometimes usually often typically generally",
+    "advice": "should recommended recommend ought better prefer preferred",
+    "future": "will would planned soon upcoming eventually later",
+    "limit": "only just merely least most until",
+    "always": "always all every any each entire entirely fully completely guaranteed guarantee whatever",
+    "state": "experimental deprecated beta alpha stable unstable obsolete legacy",
+}
+_DEGREE_OF = {word: name for name, words in _DEGREES.items() for word in words.split()}
+_PRAISE = _words(
+    """
+    fast faster fastest quick quickly slow best better great good powerful robust reliable secure safe efficient
+    efficiently lightweight simple simply easy easily seamless seamlessly modern popular leading advanced unique
+    comprehensive flexible scalable production enterprise free official automatic automatically instantly perfect
+    """
+)
+_OPENERS = _words(
+    """
+    a an the this that these those it its they their there here you your we to for with when where while once after
+    before if as by in on at from of and or so also then each both another some such use using call see note
+    instead otherwise besides moreover further together what how which
+    """
+)
+_ENDINGS = ("ations", "ation", "ings", "ing", "ions", "ion", "ers", "er", "ies", "ied", "es", "ed", "s", "e")
+_SHORTEST_STEM = 3
+
+
+class Verdict(NamedTuple):
+    """What is printed, how many lines of it are the model's, and why others of its lines are not used."""
+
+    sentences: tuple[Sentence, ...]
+    taken: int
+    refused: tuple[str, ...]
+
+
+def is_plain(sentence: Sentence) -> bool:
+    """Whether a sentence can be told in other words at all: it rests on claims, and is text and code alone."""
+    return bool(sentence.claims) and not any(sign in sentence.text for sign in _FORBIDDEN)
+
+
+def judged(given: tuple[Sentence, ...], told: str, claim_texts: dict[str, str]) -> Verdict:
+    """The sentences with those lines of the answer that may be used; every other line is as it was given."""
+    made: list[Sentence] = []
+    refused: list[str] = []
+    taken = at = 0
+    for line in told.replace("\r", "\n").split("\n"):
+        marks = claims_of(line)
+        text = without_marks(line).strip()
+        if not marks:
+            refused += ["a line has no mark"] if text else []
+            continue
+        begin, end = _span(given, set(marks), at)
+        if begin == end:
+            refused.append("a mark was invented, or is not where it was")
+            continue
+        made += given[at:begin]
+        problem = objection(given[begin:end], text, (claim_texts.get(one, "") for one in marks))
+        if problem:
+            refused.append(problem)
+            made += given[begin:end]
+        else:
+            taken += text != given[begin].text
+            claims = dict.fromkeys(claim for one in given[begin:end] for claim in one.claims)
+            made.append(Sentence(text, tuple(claims)))
+        at = end
+    if at < len(given):
+        refused.append("a mark was lost")
+    return Verdict((*made, *given[at:]), taken, tuple(refused))
+
+
+def objection(given: Iterable[Sentence], told: str, claim_texts: Iterable[str]) -> str:
+    """Why these words may not take the place of the given sentences; empty where they may."""
+    own = " ".join(one.text for one in given)
+    allowed = f"{own} {' '.join(claim_texts)}"
+    if not told:
+        return "a line has no text"
+    if _STRUCTURE.match(told) or any(sign in told for sign in _FORBIDDEN) or told.count("`") % 2:
+        return "the text holds HTML, a link or other structure"
+    strange = set(told) - set(allowed) - _TYPOGRAPHIC
+    if any(not char.isascii() or unicodedata.category(char).startswith("C") for char in strange):
+        return "the text holds a character that no claim has"
+    if len(_NEGATION.findall(told)) != len(_NEGATION.findall(own)):
+        return "a negation was lost or added"
+    if _degrees(told) != _degrees(own):
+        return "how certain or necessary something is was changed"
+    if invented := _invented(told, allowed):
+        return f"the text states what no claim says: {', '.join(invented[:5])}"[:300]
+    if lost := sorted(_facts(own) - _facts(told)):
+        return f"the text leaves out what the sentence said: {', '.join(lost[:5])}"[:300]
+    return "" if len(told) <= 2 * len(own) + 100 else "the text is much longer than what it was made of"
+
+
+def _span(given: tuple[Sentence, ...], marks: set[str], at: int) -> tuple[int, int]:
+    """The sentences, from `at` on, that have exactly these marks together; an empty span for none."""
+    for begin in range(at, len(given)):
+        found: set[str] = set()
+        for end in range(begin, len(given)):
+            if not set(given[end].claims) <= marks:
+                break
+            found |= set(given[end].claims)
+            if found == marks:
+                return begin, end + 1
+    return at, at
+
+
+def _invented(told: str, allowed: str) -> list[str]:
+    known = {word.lower() for word in _WORD.findall(allowed)}
+    stems = {_stem(word) for word in known}
+    new_code = {code.strip().lower() for code in _CODE.findall(told) if code not in allowed}
+    words = {word for word in _WORD.findall(_CODE.sub(" ", told)) if _stem(word.lower()) not in stems}
+    stating = ABILITIES | PLAIN_VERBS | _PRAISE | PLATFORMS | FORMATS | NUMBER_WORDS
+    stems_stating = {_stem(word) for word in stating}
+    words = {word for word in words if word.lower() not in _OPENERS}
+    stated = {word.lower() for word in words if _stem(word.lower()) in stems_stating}
+    named = {word for word in words if word[0].isupper()}
+    return sorted(new_code | (_facts(told) - _facts(allowed)) | stated | {word.lower() for word in named})
+
+
+def _facts(text: str) -> set[str]:
+    """Code, numbers and names; a word in code counts as written without code too."""
+    found = {one.strip().lower() for one in _CODE.findall(text)}
+    found |= {one.rstrip(".").lower() for one in _FACT.findall(_CODE.sub(" ", text))}
+    words = {word.lower() for word in _WORD.findall(text)}
+    return found | (words & (FORMATS | PLATFORMS | NUMBER_WORDS))
+
+
+def _degrees(text: str) -> set[str]:
+    words = (word.lower() for word in _WORD.findall(_CODE.sub(" ", text)))
+    return {_DEGREE_OF[word] for word in words if word in _DEGREE_OF}
+
+
+def _stem(word: str) -> str:
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
+            return word.removesuffix(ending)
+    return word

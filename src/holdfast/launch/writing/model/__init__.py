@@ -1,0 +1,1 @@
+"""The optional model behind the writer: what is asked, what it may cost, and what it answered before."""
