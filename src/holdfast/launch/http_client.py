@@ -1,10 +1,11 @@
 """One HTTP request and its whole answer, in bounded time and memory, with nothing but the standard library.
 
-No redirects, no proxies, no cookies: whoever is configured is asked, and nobody else learns a token. Whatever ends
+No redirects, no proxies, no cookies: whoever is named is asked, and nobody else learns a token. Whatever ends
 without an answer is `Unreachable`; an answer of any status is an answer, and judging it is the caller's business.
 """
 
 import contextlib
+import functools
 import http.client
 import io
 import json as jsons
@@ -12,6 +13,8 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple, NoReturn, cast
 from urllib.parse import SplitResult, urlsplit
 
@@ -28,7 +31,7 @@ _NO_HEADERS: Mapping[str, str] = {}
 class Unreachable(HoldfastError):  # noqa: N818 - a state of the other side, not a mistake
     """No answer came; `reason` says why in a word that a program may rely on.
 
-    It is one of `address`, `connection`, `timeout`, `tls`, `too_large`, `no_http`.
+    It is one of `address`, `connection`, `timeout`, `tls`, `too_large`, `no_http`, `forbidden`.
     """
 
     def __init__(self, reason: str, message: str) -> None:
@@ -51,6 +54,17 @@ class Answer(NamedTuple):
         except (ValueError, RecursionError) as error:
             raise Unreachable("no_http", f"the answer is no JSON document: {error}") from error
 
+    def retry_after(self) -> float | None:
+        """For how many seconds the other side wants to be left alone, which it tells as a number or a date."""
+        told = self.headers.get("retry-after", "").strip()
+        if told.isascii() and told.isdigit():
+            return float(told[:9])
+        try:
+            when = parsedate_to_datetime(told)
+            return max(0.0, (when - datetime.now(UTC)).total_seconds()) if when.tzinfo else None
+        except (ValueError, TypeError, OverflowError):
+            return None
+
 
 def call(
     method: str,
@@ -61,17 +75,23 @@ def call(
     headers: Mapping[str, str] = _NO_HEADERS,
     timeout: float = 10.0,
     max_bytes: int = MAX_BYTES,
+    cut: bool = False,
+    may_connect: Callable[[str], bool] | None = None,
 ) -> Answer:
-    """Ask, and wait no longer than `timeout` seconds from the first byte sent to the last one received."""
+    """Ask, and wait no longer than `timeout` seconds from the first byte sent to the last one received.
+
+    `cut`: of a body that is too large, the beginning is enough. `may_connect` is asked about every address that
+    the host has, and the connection goes to one of those that it was asked about.
+    """
     address = _checked(url)
     body = None if json is None else jsons.dumps(json, ensure_ascii=False, allow_nan=False).encode()
-    connection = _connection(address, time.monotonic() + timeout, timeout)
+    connection = _connection(address, time.monotonic() + timeout, timeout, may_connect)
     target = (address.path or "/") + (f"?{address.query}" if address.query else "")
     try:
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it may have answered all the same
             connection.request(method, target, body, _headers(headers, token, body))
         with connection.getresponse() as response:
-            return _answer(response, max_bytes)
+            return _answer(response, max_bytes, cut=cut)
     except (OSError, http.client.HTTPException, ValueError) as error:
         _give_up(error, address)
     finally:
@@ -98,13 +118,15 @@ def _headers(given: Mapping[str, str], token: str | None, body: bytes | None) ->
     return {**made, **given}
 
 
-def _answer(response: http.client.HTTPResponse, max_bytes: int) -> Answer:
+def _answer(response: http.client.HTTPResponse, max_bytes: int, *, cut: bool) -> Answer:
     body = bytearray()
-    while chunk := response.read(_CHUNK):
+    is_cut = False
+    while not is_cut and (chunk := response.read(_CHUNK)):
         body += chunk
-        if len(body) > max_bytes:
+        is_cut = cut and len(body) > max_bytes
+        if len(body) > max_bytes and not cut:
             raise Unreachable("too_large", f"the answer is larger than {max_bytes} bytes")
-    if response.length:  # reading in parts does not notice by itself that the end is missing
+    if response.length and not is_cut:  # reading in parts does not notice by itself that the end is missing
         raise Unreachable("connection", "the answer ended before its last byte")
     return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, bytes(body))
 
@@ -171,13 +193,17 @@ class _TimedSocket:
         self._sock.close()
 
 
-def _connection(address: SplitResult, deadline: float, timeout: float) -> http.client.HTTPConnection:
+def _connection(
+    address: SplitResult, deadline: float, timeout: float, may_connect: Callable[[str], bool] | None
+) -> http.client.HTTPConnection:
     made: http.client.HTTPConnection
     host = cast("str", address.hostname)
     if address.scheme == "https":
         made = http.client.HTTPSConnection(host, address.port, timeout=timeout)
     else:
         made = http.client.HTTPConnection(host, address.port, timeout=timeout)
+    if may_connect is not None:
+        made._create_connection = functools.partial(_connect_if, may_connect)  # type: ignore[attr-defined]
     connect: Callable[[], None] = made.connect
 
     def connect_in_time() -> None:
@@ -186,3 +212,24 @@ def _connection(address: SplitResult, deadline: float, timeout: float) -> http.c
 
     made.connect = connect_in_time  # type: ignore[method-assign]
     return made
+
+
+def _connect_if(
+    may_connect: Callable[[str], bool], address: tuple[str, int], timeout: float, *_: Any
+) -> socket.socket:
+    """A connection to an address that was asked about: a name that is looked up twice can mean two machines."""
+    host, port = address
+    try:
+        rows = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except UnicodeError as error:
+        raise Unreachable("address", "this is not the name of a host") from error
+    addresses = list(dict.fromkeys(str(row[4][0]) for row in rows))
+    if not all(map(may_connect, addresses)):
+        raise Unreachable("forbidden", f"{host} is an address that must not be asked")
+    failure = OSError("the host has no address")
+    for found in addresses:
+        try:
+            return socket.create_connection((found, port), timeout)
+        except OSError as error:
+            failure = error
+    raise failure

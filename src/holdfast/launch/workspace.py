@@ -7,6 +7,7 @@ launch.log             what went wrong where nobody expected it, when runs were 
 objects/               artifacts, by their digest
 runs/<run_id>/work/    the two repositories; events.ndjson and snapshot.json beside it are exports, logs/ holds
                        what workers said on stderr
+link_cache.json        what is known of links to other sites
 services/              what the embedded commit service and telemetry service keep
 """
 
@@ -14,6 +15,7 @@ import contextlib
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from holdfast.launch.identifiers import is_run_id
 from holdfast.settings import Settings
@@ -23,10 +25,12 @@ __all__ = ["Workspace", "workspace_of"]
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """One directory of runs, and the database that belongs to it."""
+    """One directory of runs, the database that belongs to it, and whom its runs may ask."""
 
     root: Path
     store_url: str
+    is_offline: bool = False
+    may_ask_private_hosts: bool = False
 
     @property
     def lock(self) -> Path:
@@ -42,6 +46,12 @@ class Workspace:
     def services(self) -> Path:
         """What embedded services keep."""
         return self.root / "services"
+
+    @property
+    def links(self) -> dict[str, Any]:
+        """How links to other sites are looked at."""
+        cache = str(self.root / "link_cache.json")
+        return {"cache": cache, "offline": self.is_offline, "private": self.may_ask_private_hosts}
 
     def number(self) -> int:
         """What tells this workspace from every other; made at first use, and moved with the directory."""
@@ -64,4 +74,5 @@ class Workspace:
 def workspace_of(settings: Settings) -> Workspace:
     """The workspace that the settings name; nothing is made yet."""
     root = (settings.launch_dir or settings.state_path() / "launch").absolute()
-    return Workspace(root, settings.launch_store or f"sqlite:///{root / 'runs.sqlite'}")
+    store = settings.launch_store or f"sqlite:///{root / 'runs.sqlite'}"
+    return Workspace(root, store, settings.launch_offline, settings.launch_private_links)

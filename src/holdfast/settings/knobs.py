@@ -376,6 +376,18 @@ class Settings:
     launch_workers: int = _knob(
         4, integer(1, 256), "Pieces of work of launch runs that may be done at the same time.", "--launch-workers"
     )
+    launch_offline: bool = _knob(
+        False,  # noqa: FBT003
+        SWITCH,
+        "Ask no other site about links: what is known from before counts, the rest is told as unchecked.",
+        "--offline",
+    )
+    launch_private_links: bool = _knob(
+        False,  # noqa: FBT003
+        SWITCH,
+        "Also ask hosts of private networks about links, which pages take from a product's repository.",
+        in_file=False,
+    )
     auto_resume: bool = _knob(
         False,  # noqa: FBT003
         SWITCH,

@@ -1,20 +1,15 @@
-"""Links: found in Markdown, followed through a site that Hugo built, and asked for over a real socket."""
+"""Links within a site: found in Markdown, and followed through what Hugo built."""
 
 import json
 import shutil
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.launch.gate_views import INSTALL_MD, artifacts, codes, found, page_text, view_of
+from tests.launch.gate_views import INSTALL_MD, artifacts, found, page_text, view_of
 from tests.launch.products import make_site
 
-from holdfast.launch.gates import external_links, hugo_build, internal_links
-from holdfast.launch.gates.external_links import Answered, is_public, probe
+from holdfast.launch.gates import hugo_build, internal_links
 from holdfast.launch.gates.gate import Finding
 from holdfast.launch.gates.view import View
 from holdfast.launch.page_links import page_links
@@ -157,65 +152,3 @@ def test_a_site_without_layouts_is_one_blocker_and_not_one_for_every_page(tmp_pa
 )
 def test_links_are_found_in_markdown(text: str, expected: list[tuple[str, bool]]) -> None:
     assert [(link.target, link.is_image) for link in page_links(text)] == expected
-
-
-class Answering(BaseHTTPRequestHandler):
-    """Answers with the number that the path names; HEAD is refused below /get/."""
-
-    def do_HEAD(self) -> None:
-        """What a link checker asks first."""
-        self.send_response(405 if self.path.startswith("/get/") else int(self.path.rpartition("/")[2]))
-        self.end_headers()
-
-    def do_GET(self) -> None:
-        """What it asks then."""
-        self.send_response(int(self.path.rpartition("/")[2]))
-        self.end_headers()
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as the base class has it
-        """Nothing."""
-
-
-@contextmanager
-def answering() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Answering)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
-def test_links_to_other_sites_are_asked_for_and_only_what_is_gone_is_broken() -> None:
-    with answering() as url:
-        paths = ["/200", "/301", "/404", "/410", "/500", "/429", "/get/200", "/get/404"]
-        answers = probe([url + path for path in paths], may_ask=lambda host: True)
-
-    assert [answer.verdict for answer in answers.values()] == [
-        "ok", "ok", "broken", "broken", "unsure", "unsure", "ok", "broken",
-    ]  # fmt: skip
-
-
-def test_a_dead_network_and_a_strange_address_are_unreachable_within_the_time() -> None:
-    answers = probe(["http://127.0.0.1:1/x", "http://[bad/", "http://x.example:99999/"], may_ask=lambda host: True)
-
-    assert {answer.verdict for answer in answers.values()} == {"unreachable"}
-    assert probe(["http://127.0.0.1:1/"], may_ask=lambda host: True, in_total=0) == {
-        "http://127.0.0.1:1/": Answered("unreachable", "there was no time left to ask")
-    }
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "169.254.169.254", "10.0.0.1", "::1", "0.0.0.0"])
-def test_doors_of_our_own_network_are_not_knocked_at(host: str) -> None:
-    assert not is_public(host)
-
-
-def test_a_broken_link_to_another_site_is_a_warning_at_most() -> None:
-    view = view_of(page_text("[x](http://127.0.0.1:1/)\n"), profile="ci")
-
-    assert codes(external_links.GATE, view) == []
-    assert external_links.GATE.check(view_of(page_text())).skipped
-    assert {*external_links.GATE.severities["prod"].values()} == {"warn"}

@@ -160,6 +160,7 @@ class Labour:
                 "started_at": run.started_at,
                 "service_root": str(self._parts.workspace.services),
                 "trace_id": trace_id(self._run_id),
+                "links": self._parts.workspace.links,
                 **self._asked_before(worker, run.config),
                 **about,
             },

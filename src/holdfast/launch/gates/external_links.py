@@ -1,122 +1,92 @@
 """Gate: links to other sites lead somewhere. Whatever the network does, it is a warning at most.
 
-Only addresses of the public internet are asked: a page, whose links come from a repository of anybody, must not
-make us knock at doors of the network that we are in.
+Answers are kept for later runs. Offline nobody is asked: what is known counts, and the rest is told as unchecked.
 """
 
-import ipaddress
-import socket
-import time
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from holdfast.launch.gates.gate import Checked, Finding, Gate, everywhere, seconds
+from holdfast.launch.gates.link_cache import Answered, LinkCache
+from holdfast.launch.gates.link_probe import Limits, is_public, probe
 from holdfast.launch.gates.view import View
-from holdfast.launch.http_client import Unreachable, call
 
-__all__ = ["GATE", "Answered", "check", "is_public", "probe"]
+__all__ = ["GATE", "check"]
 
-_PER_LINK = 8.0
-_IN_TOTAL = 120.0
-_AT_ONCE = 8
-_MOST_BYTES = 1 << 16
-_GONE = frozenset({404, 410})
-_ASK_AGAIN = frozenset({400, 403, 404, 405, 406, 501})  # servers that do not know HEAD say this
+_CODES = {"broken": "EXTERNAL_LINK_BROKEN", "unreachable": "EXTERNAL_LINK_UNREACHABLE"}
+_OFFLINE = Answered("unchecked", "offline, and nothing is known of it")
 
 
-class Answered(NamedTuple):
-    """What is known of a link: `ok`, `broken`, `unsure` (an answer that proves nothing) or `unreachable`."""
-
-    verdict: str
-    detail: str = ""
-
-
-def check(view: View) -> Checked:
+def check(view: View, limits: Limits | None = None) -> Checked:
     """Each address once, in ci and prod."""
     if view.profile == "local":
         return Checked(skipped="not asked for in the profile local")
+    places = _places(view)
+    cache = LinkCache(Path(view.links["cache"]) if view.links.get("cache") else None)
+    is_offline = bool(view.links.get("offline"))
+    known = {url: found for url in places if (found := cache.get(url, stale=is_offline)) is not None}
+    unknown = [url for url in places if url not in known]
+    if is_offline:
+        asked = dict.fromkeys(unknown, _OFFLINE)
+    else:
+        may_connect = _anywhere if view.links.get("private") else is_public
+        asked = probe(unknown, limits, may_connect=may_connect)
+        cache.keep(asked)
+    answers = {url: (known.get(url) or asked[url]) for url in places}
+    findings = [_finding(url, answers[url], *places[url]) for url in places if _is_told(answers[url])]
+    return Checked(findings, notes=[_counts(answers), *(_note(url, answers[url], url in known) for url in places)])
+
+
+def _places(view: View) -> dict[str, tuple[str, int]]:
+    """The addresses, sorted, with the first place of each; pages of the site itself are for another gate."""
+    facts = view.artifacts.get("hugo_facts.json", {})
+    base = str(facts.get("base_url") or "")
+    own = base.rstrip("/") + "/" if urlsplit(base).netloc else ""
     places: dict[str, tuple[str, int]] = {}
     for page in view.pages:
         for link in page.links:
-            if link.target.startswith(("http://", "https://")):
-                places.setdefault(link.target.partition("#")[0], (page.path, link.line))
-    codes = {"broken": "EXTERNAL_LINK_BROKEN", "unreachable": "EXTERNAL_LINK_UNREACHABLE"}
-    found = []
-    answers = probe(sorted(places))
-    for url, answered in answers.items():
-        if answered.verdict in codes:
-            path, line = places[url]
-            found.append(
-                Finding(
-                    codes[answered.verdict], f"The link to {url} cannot be followed: {answered.detail}",
-                    path, line, anchor=url, suggested_fix="Correct the link, or take it away.",
-                )
-            )  # fmt: skip
-    return Checked(
-        found, notes=[f"{answered.verdict} {url} {answered.detail}" for url, answered in answers.items()]
-    )
+            url = link.target.partition("#")[0]
+            is_own = own != "" and (url + "/").startswith(own)
+            if url.lower().startswith(("http://", "https://")) and not is_own:
+                places.setdefault(url, (page.path, link.line))
+    return dict(sorted(places.items()))
 
 
-def probe(
-    urls: Iterable[str],
-    *,
-    may_ask: Callable[[str], bool] | None = None,
-    per_link: float = _PER_LINK,
-    in_total: float = _IN_TOTAL,
-) -> dict[str, Answered]:
-    """What each address answers, within a time for each and a time for all; in the order given."""
-    deadline = time.monotonic() + in_total
-    allowed = may_ask or is_public
-
-    def ask(url: str) -> Answered:
-        left = min(per_link, deadline - time.monotonic())
-        return _asked(url, allowed, left) if left > 0 else Answered("unreachable", "there was no time left to ask")
-
-    wanted = list(urls)
-    with ThreadPoolExecutor(_AT_ONCE) as threads:
-        return dict(zip(wanted, threads.map(ask, wanted), strict=True))
+def _is_told(answered: Answered) -> bool:
+    return answered.verdict in _CODES or bool(answered.moved)
 
 
-def is_public(host: str) -> bool:
-    """Whether every address of a host is one of the public internet; true also where it has none."""
-    try:
-        addresses = {row[4][0] for row in socket.getaddrinfo(host, None)}
-    except (OSError, UnicodeError):
-        return True  # asking it will tell
-    return all(ipaddress.ip_address(str(address).partition("%")[0]).is_global for address in addresses)
+def _finding(url: str, answered: Answered, path: str, line: int) -> Finding:
+    if answered.verdict in _CODES:
+        return Finding(
+            _CODES[answered.verdict], f"The link to {url} cannot be followed: {answered.detail}",
+            path, line, anchor=url, suggested_fix="Correct the link, or take it away.",
+        )  # fmt: skip
+    return Finding(
+        "EXTERNAL_LINK_MOVED", f"The link to {url} has moved for good to {answered.moved}",
+        path, line, anchor=url, suggested_fix=f"Link to {answered.moved}",
+    )  # fmt: skip
 
 
-def _asked(url: str, may_ask: Callable[[str], bool], left: float) -> Answered:
-    try:
-        host = urlsplit(url).hostname or ""
-        if not may_ask(host):
-            return Answered("unsure", "the address is not of the public internet, and was not asked")
-        status = call("HEAD", url, timeout=left, max_bytes=_MOST_BYTES).status
-        if status in _ASK_AGAIN:
-            status = _got(url, left)
-    except (Unreachable, ValueError) as error:
-        reason = error.reason if isinstance(error, Unreachable) else "address"
-        return Answered("unreachable", f"no answer ({reason})")
-    if status in _GONE:
-        return Answered("broken", f"the answer was {status}")
-    return Answered("ok" if status < 400 else "unsure", f"the answer was {status}")
+def _note(url: str, answered: Answered, is_known: bool) -> str:
+    return f"{answered.verdict} {url} {answered.detail}" + (" (known from before)" if is_known else "")
 
 
-def _got(url: str, left: float) -> int:
-    try:
-        return call("GET", url, timeout=left, max_bytes=_MOST_BYTES).status
-    except Unreachable as error:
-        if error.reason == "too_large":  # so there is something
-            return 200
-        raise
+def _counts(answers: dict[str, Answered]) -> str:
+    verdicts = [one.verdict for one in answers.values()]
+    names = ("ok", "broken", "unreachable", "unsure", "unchecked")
+    told = ", ".join(f"{verdicts.count(name)} {name}" for name in names if name in verdicts)
+    return f"{len(verdicts)} links to other sites: {told or 'nothing to ask'}"
+
+
+def _anywhere(_: str) -> bool:
+    return True
 
 
 GATE = Gate(
     "external_links",
     "external_links",
     check,
-    everywhere(EXTERNAL_LINK_BROKEN="warn", EXTERNAL_LINK_UNREACHABLE="warn"),
+    everywhere(EXTERNAL_LINK_BROKEN="warn", EXTERNAL_LINK_UNREACHABLE="warn", EXTERNAL_LINK_MOVED="info"),
     seconds(150, 180),
 )

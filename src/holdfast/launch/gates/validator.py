@@ -147,7 +147,7 @@ def _viewed(place: Workplace, profile: str, scratch: Path) -> tuple[View, list[s
     site = place.site
     view = View(
         config=place.config, profile=profile, artifacts=artifacts, broken=broken, given=place.given, site=site,
-        scratch=scratch, hugo=toolchain.hugo_executable(),
+        scratch=scratch, hugo=toolchain.hugo_executable(), links=place.about.get("links", {}),
     )  # fmt: skip
     if not site.is_dir():
         raise ToolError(

@@ -131,7 +131,10 @@ class Page:
 
 @dataclass
 class View:
-    """All that gates may look at. `tree` is the site before the run; `scratch` is a folder of its own."""
+    """All that gates may look at. `tree` is the site before the run; `scratch` is a folder of its own.
+
+    `links` says how other sites may be asked: `offline`, `private`, and where the `cache` is.
+    """
 
     config: Mapping[str, Any]
     profile: str
@@ -145,6 +148,7 @@ class View:
     site: Path = Path()
     scratch: Path = Path()
     tree: Any = None
+    links: Mapping[str, Any] = field(default_factory=dict)
     hugo: str = ""
     _factual: dict[str, list[FactualLine]] = field(default_factory=dict)
 

@@ -7,8 +7,6 @@ answer that repeats it is cleaned before anybody sees it.
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -167,9 +165,7 @@ def _read(answer: Answer) -> Completion:
     if answer.status != 200:
         is_busy = answer.status in _BUSY
         told = f"the model answered with the status {answer.status}"
-        raise NoAnswer(
-            f"status_{answer.status}", told, is_busy=is_busy, wait=_wait(answer.headers.get("retry-after"))
-        )
+        raise NoAnswer(f"status_{answer.status}", told, is_busy=is_busy, wait=answer.retry_after())
     kind = answer.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     if kind != "application/json" and not kind.endswith("+json"):
         raise NoAnswer("content_type", "the model answered with something that is no JSON")
@@ -188,19 +184,6 @@ def _read(answer: Answer) -> Completion:
     whole = (text or "").encode("utf-8", "replace").decode()
     usage["total"] = max(usage["total"], usage["input"] + usage["output"])
     return Completion(whole, reason[:100], usage)
-
-
-def _wait(told: str | None) -> float | None:
-    """The seconds of a Retry-After, which is a number or a date."""
-    if told is None:
-        return None
-    if told.strip().isascii() and told.strip().isdigit():
-        return float(told.strip()[:9])
-    try:
-        when = parsedate_to_datetime(told)
-        return max(0.0, (when - datetime.now(UTC)).total_seconds()) if when.tzinfo else None
-    except (ValueError, TypeError, OverflowError):
-        return None
 
 
 def _count(value: object) -> int:
