@@ -8,8 +8,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli.groups import CommandGroup
+from holdfast.cli.launch_model import answers, try_model
 from holdfast.cli.launch_services import commit_service, telemetry_service
-from holdfast.cli.launching import AS_JSON, RUN, open_service, print_json, run_of, told, workspace_options
+from holdfast.cli.launching import (
+    AS_JSON,
+    RUN,
+    engine_options,
+    open_service,
+    print_json,
+    run_of,
+    told,
+    workspace_options,
+)
 from holdfast.errors import ToolError
 
 if TYPE_CHECKING:
@@ -72,7 +82,7 @@ def init(product: str, site: str) -> int:
               help="Also go on with other runs of this workspace that were interrupted.")  # fmt: skip
 @AS_JSON
 @_QUIET
-@workspace_options
+@engine_options
 def start(file: Path, key: str | None, auto_resume: bool, as_json: bool, quiet: bool, **options: Any) -> int:
     """Start a run and watch it until it is ready for its pull request, or needs a fix.
 
@@ -196,7 +206,7 @@ def events(run: str, follow: bool, as_json: bool, **options: Any) -> int:
 @RUN
 @AS_JSON
 @_QUIET
-@workspace_options
+@engine_options
 def validate(run: str, as_json: bool, quiet: bool, **options: Any) -> int:
     """Let every gate look at the work tree of a run, as it is now; exit code 1 when they find something.
 
@@ -215,7 +225,7 @@ def validate(run: str, as_json: bool, quiet: bool, **options: Any) -> int:
 @click.option("--all", "everything", is_flag=True, help="Go on until nothing is left that a rule can mend.")
 @AS_JSON
 @_QUIET
-@workspace_options
+@engine_options
 def fix(run: str, everything: bool, as_json: bool, quiet: bool, **options: Any) -> int:
     """Mend the next issue of a run, and validate again.
 
@@ -237,7 +247,7 @@ def fix(run: str, everything: bool, as_json: bool, quiet: bool, **options: Any) 
 @RUN
 @AS_JSON
 @_QUIET
-@workspace_options
+@engine_options
 def resume(run: str, as_json: bool, quiet: bool, **options: Any) -> int:
     """Go on with a run that was interrupted, until it rests.
 
@@ -419,5 +429,7 @@ def _print_event(document: dict[str, Any], *, as_json: bool) -> None:
         print(f"{document['seq']:>5}  {document['ts']}  {document['type']:<22} {shown}", flush=True)
 
 
+command.add_command(try_model)
+command.add_command(answers)
 command.add_command(commit_service)
 command.add_command(telemetry_service)

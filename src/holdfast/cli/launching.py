@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from holdfast.launch.service import RunService
 
-__all__ = ["AS_JSON", "RUN", "open_service", "print_json", "run_of", "told", "workspace_options"]
+__all__ = ["AS_JSON", "RUN", "engine_options", "open_service", "print_json", "run_of", "told", "workspace_options"]
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -33,7 +33,12 @@ _COMMANDS = {"start_run": "start", "get_status": "status", "get_artifact": "arti
 
 def workspace_options(function: Decorated) -> Decorated:
     """The options that say where runs are kept."""
-    return setting_options("launch_dir", "state_dir", "launch_workers", "launch_offline")(function)
+    return setting_options("launch_dir", "state_dir", "launch_workers")(function)
+
+
+def engine_options(function: Decorated) -> Decorated:
+    """The same, and how runs are executed."""
+    return setting_options("launch_dir", "state_dir", "launch_workers", "launch_offline_links")(function)
 
 
 @contextlib.contextmanager

@@ -44,7 +44,7 @@ _BLOCKS: Sequence[tuple[str, Sequence[str]]] = (
     ("Where the sections are in the website's repository.", ("site_layout",)),
     ("The only folders that the run may write. Nothing outside of them is ever touched.", ("allowed_paths",)),
     (
-        "A model that rewrites sentences: `none:`, or the address of a service of the OpenAI kind.",
+        "A model that rewrites sentences: `none:`, or a service of the OpenAI kind, within the budgets below.",
         ("llm",),
     ),
     ("Where the run is recorded. `embedded:` needs no service.", ("telemetry",)),
@@ -219,8 +219,8 @@ def _fixed() -> dict[str, Any]:
         },
         "budgets": {
             "max_runtime_s": 3600,
-            "max_llm_calls": 0,
-            "max_llm_tokens": 0,
+            "max_llm_calls": 200,
+            "max_llm_tokens": 500_000,
             "max_file_writes": 500,
             "max_patch_attempts": 100,
             "max_lines_per_file": 2000,

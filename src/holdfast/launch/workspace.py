@@ -6,7 +6,7 @@ runs.sqlite            the store, unless a database is named elsewhere
 launch.log             what went wrong where nobody expected it, when runs were driven by the command line
 objects/               artifacts, by their digest
 runs/<run_id>/work/    the two repositories; events.ndjson and snapshot.json beside it are exports, logs/ holds
-                       what workers said on stderr
+                       what workers said on stderr, model_calls/ what a model was asked and answered
 link_cache.json        what is known of links to other sites
 services/              what the embedded commit service and telemetry service keep
 """
@@ -75,4 +75,4 @@ def workspace_of(settings: Settings) -> Workspace:
     """The workspace that the settings name; nothing is made yet."""
     root = (settings.launch_dir or settings.state_path() / "launch").absolute()
     store = settings.launch_store or f"sqlite:///{root / 'runs.sqlite'}"
-    return Workspace(root, store, settings.launch_offline, settings.launch_private_links)
+    return Workspace(root, store, settings.launch_offline_links, settings.launch_private_links)

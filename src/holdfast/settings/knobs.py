@@ -376,11 +376,11 @@ class Settings:
     launch_workers: int = _knob(
         4, integer(1, 256), "Pieces of work of launch runs that may be done at the same time.", "--launch-workers"
     )
-    launch_offline: bool = _knob(
+    launch_offline_links: bool = _knob(
         False,  # noqa: FBT003
         SWITCH,
         "Ask no other site about links: what is known from before counts, the rest is told as unchecked.",
-        "--offline",
+        "--offline-links",
     )
     launch_private_links: bool = _knob(
         False,  # noqa: FBT003
