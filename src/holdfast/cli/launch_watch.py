@@ -74,7 +74,7 @@ def describe_event(kind: str, payload: dict[str, Any]) -> str:
         return f"    gate {payload['gate']:<16} {payload.get('status', '')}" + (
             f", {issues} issue{'s' if issues != 1 else ''}" if issues else ""
         )
-    if kind == "LLM_CALL_FAILED":
+    if kind == "LLM_CALL_FAILED" and payload["error_class"] != "interrupted":
         return f"    model: {payload['error_summary']}"
     if kind == "RUN_PAUSED":
         return f"  paused: {payload['code']} {payload['message']}"

@@ -120,7 +120,7 @@ def test_strange_addresses_and_dead_hosts_are_unreachable(site: StrangeSite) -> 
     answers = probe(urls, QUICK, may_connect=is_here)
 
     assert [one.verdict for one in answers.values()] == ["unreachable"] * 4
-    assert "tls" in answers[urls[3]].detail
+    assert "TLS" in answers[urls[3]].detail
     (answered,) = asked(site, "/ü b/200")
     assert (answered.verdict, site.asked[-1]) == ("ok", ("HEAD", "/%C3%BC%20b/200"))
 
@@ -257,7 +257,7 @@ def test_without_the_setting_nobody_in_our_network_is_asked(site: StrangeSite) -
     rows, notes = gate(site, "/status/404", private=False)
 
     assert (rows, site.asked) == ([], [])
-    assert notes[0] == "1 links to other sites: 1 unchecked"
+    assert notes[0] == "1 link to other sites: 1 unchecked"
 
 
 def test_in_the_profile_local_nobody_is_asked() -> None:

@@ -14,6 +14,10 @@ from holdfast.launch.gates.view import View
 __all__ = ["GATE", "check"]
 
 _CODES = {"broken": "EXTERNAL_LINK_BROKEN", "unreachable": "EXTERNAL_LINK_UNREACHABLE"}
+_FIXES = {
+    "broken": "Correct the link, or take it away.",
+    "unreachable": "Correct the link, or take it away; without a network, validate with --offline-links.",
+}
 _OFFLINE = Answered("unchecked", "offline, and nothing is known of it")
 
 
@@ -60,7 +64,7 @@ def _finding(url: str, answered: Answered, path: str, line: int) -> Finding:
     if answered.verdict in _CODES:
         return Finding(
             _CODES[answered.verdict], f"The link to {url} cannot be followed: {answered.detail}",
-            path, line, anchor=url, suggested_fix="Correct the link, or take it away.",
+            path, line, anchor=url, suggested_fix=_FIXES[answered.verdict],
         )  # fmt: skip
     return Finding(
         "EXTERNAL_LINK_MOVED", f"The link to {url} has moved for good to {answered.moved}",
@@ -76,7 +80,8 @@ def _counts(answers: dict[str, Answered]) -> str:
     verdicts = [one.verdict for one in answers.values()]
     names = ("ok", "broken", "unreachable", "unsure", "unchecked")
     told = ", ".join(f"{verdicts.count(name)} {name}" for name in names if name in verdicts)
-    return f"{len(verdicts)} links to other sites: {told or 'nothing to ask'}"
+    many = "1 link" if len(verdicts) == 1 else f"{len(verdicts)} links"
+    return f"{many} to other sites: {told or 'nothing to ask'}"
 
 
 def _anywhere(_: str) -> bool:

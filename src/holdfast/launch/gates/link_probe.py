@@ -26,6 +26,13 @@ _FOR_GOOD = frozenset({301, 308})
 _BUSY = frozenset({429, 503})
 _SECOND_LOOK = frozenset({"connection", "no_http", "timeout"})
 _NOT_ASKED = "the address is not of the public internet, and was not asked"
+_WHY = {
+    "address": "it is not the address of a web page",
+    "connection": "its host cannot be found or reached",
+    "timeout": "it did not answer in time",
+    "tls": "its host cannot prove who it is (TLS)",
+    "no_http": "its host does not speak HTTP",
+}
 _NEVER = threading.Event()
 
 
@@ -140,9 +147,9 @@ class _Round:
         except Unreachable as error:
             if error.reason == "forbidden":
                 return Answered("unchecked", _NOT_ASKED)
-            return Answered("unreachable", f"no answer ({error.reason})")
+            return Answered("unreachable", _WHY[error.reason])
         except ValueError:
-            return Answered("unreachable", "no answer (address)")
+            return Answered("unreachable", _WHY["address"])
 
     def _followed(self, url: str, deadline: float) -> Answered:
         seen, moved, is_moved = [url], "", True
