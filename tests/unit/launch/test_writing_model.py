@@ -501,3 +501,14 @@ def test_a_file_without_answers_leaves_the_templates(
     assert written.pages == plain
     assert "recorded" in str(written.drafts["docs/index"]["rejected"])
     assert "not json" not in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"{", b'{"prompt_hash": "x"}', b"\xff"])
+def test_an_answer_on_disk_that_is_not_whole_is_asked_for_again(tmp_path: Path, content: bytes) -> None:
+    with fake_model(said) as fake:
+        Asked(tmp_path, fake.url).ask()
+        (kept,) = (tmp_path / "answers").iterdir()
+        kept.write_bytes(content)
+
+        assert Asked(tmp_path, fake.url).ask().text == "x"
+    assert len(fake.asked) == 2

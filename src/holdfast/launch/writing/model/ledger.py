@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from holdfast.launch.documents import sha256
+from holdfast.launch.documents import DocumentError, decode, sha256
 
 __all__ = ["Allowance", "Call", "Ledger"]
 
@@ -91,10 +91,10 @@ class Ledger:
     def answer(self, section: str, prompt_hash: str) -> dict[str, Any] | None:
         """The record of the call that answered this question; None for none, or where it is not whole."""
         try:
-            record = json.loads(self._answer_path(section, prompt_hash).read_bytes())
-        except (FileNotFoundError, ValueError):
+            record: dict[str, Any] = decode("llm_call", self._answer_path(section, prompt_hash).read_bytes())
+        except (FileNotFoundError, DocumentError):
             return None
-        return record if isinstance(record, dict) and record.get("prompt_hash") == prompt_hash else None
+        return record if record["prompt_hash"] == prompt_hash and "text" in record else None
 
     def keep(self, record: Mapping[str, Any]) -> None:
         """Keep the record of a call that was answered; whole or not at all."""
