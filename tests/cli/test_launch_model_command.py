@@ -56,3 +56,11 @@ def test_a_key_that_is_not_set_is_told_by_its_name(cli: Cli, tmp_path: Path) -> 
 
     assert done.returncode == 1
     assert "NO_SUCH_KEY" in done.stderr
+
+
+def test_the_last_run_where_there_is_none_says_how_to_begin(cli: Cli, tmp_path: Path) -> None:
+    done = cli("launch", "answers", "last", "--launch-dir", str(tmp_path / "empty"))
+
+    assert done.returncode == 2
+    assert "there are no runs here yet" in done.stderr
+    assert "holdfast launch start" in done.stderr

@@ -79,7 +79,11 @@ def _logging_to(path: "Path") -> Iterator[None]:
 def run_of(service: "RunService", text: str) -> str:
     """The id of the run that is meant: written out, `last`, or any part that only one run has."""
     runs = service.store.runs(limit=100_000)
-    if text == "last" and runs:
+    if text == "last" and not runs:
+        raise UsageError(
+            "there are no runs here yet", remedy="holdfast launch start run.yaml, or --launch-dir DIR"
+        )
+    if text == "last":
         return runs[0].run_id
     matches = [run.run_id for run in runs if run.run_id == text] or [
         run.run_id for run in runs if len(text) >= 3 and text in run.run_id

@@ -141,6 +141,8 @@ def _refusal(problems: list[Problem]) -> ToolError:
 
 def _message(violation: Mapping[str, str]) -> str:
     """What the schema says; not where that quotes what may be a secret at the place of its name."""
+    if not violation["instancePath"] and violation["keyword"] == "anyOf":
+        return "one of locale and locales is a required property"  # the schema quotes the whole configuration
     field = violation["instancePath"].rpartition("/")[2]
     if field.endswith("_env") and violation["keyword"] != "type":
         return "it must be the name of an environment variable, and not what that holds"

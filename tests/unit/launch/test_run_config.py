@@ -299,3 +299,14 @@ def test_recorded_answers_are_named_as_seen_from_the_file_that_names_them(tmp_pa
 
     assert loaded["llm"]["api_base_url"] == f"recorded:{tmp_path}/kept/answers.jsonl"
     assert loaded["llm"]["fallback"]["api_base_url"] == "recorded:/elsewhere.jsonl"
+
+
+def test_a_missing_language_is_told_without_quoting_the_whole_configuration() -> None:
+    config = sample()
+    del config["locale"]
+    with pytest.raises(ToolError) as refused:
+        checked(config)
+
+    assert (
+        refused.value.message == "The run_config is not valid: /: one of locale and locales is a required property"
+    )

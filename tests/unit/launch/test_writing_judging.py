@@ -40,8 +40,9 @@ def answer(*lines: tuple[str, tuple[str, ...]]) -> str:
         ("`Table.read` opens a CSV file for Pandas.", "no claim says: pandas"),
         ("Pandas and `Table.read` open a CSV file.", "no claim says: pandas"),
         ("`Table.read` encrypts and opens a CSV file.", "no claim says: encrypts"),
+        ("`Table.read` opens a CSV file in a cloud of databases.", "no claim says: cloud, databases"),
         ("`Table.read` is fast and opens a CSV file.", "no claim says: fast"),
-        ("`Table.read` opens a CSV file as read_mode.", "no claim says: read_mode"),
+        ("`Table.read` opens a CSV file as read_mode.", "no claim says: mode, read_mode"),
         ("`Table.read` opens a CSV file with --fast-mode.", "no claim says"),
         ("`Table.read` does not open a CSV file.", "a negation"),
         ("`Table.read` can open a CSV file.", "how certain"),
@@ -59,7 +60,7 @@ def answer(*lines: tuple[str, tuple[str, ...]]) -> str:
         ("`Table.read` opens a CSV fi\u200ble.", "character"),
         ("`Tаble.read` opens a CSV file.", "character"),
         ("`Table.read` opens a CSV file \x1b[31m.", "character"),
-        ("`Table.read` opens a CSV file" + " so to say" * 30 + ".", "much longer"),
+        ("`Table.read` opens a CSV file" + " of the same" * 30 + ".", "much longer"),
     ],
 )
 def test_a_model_may_change_words_but_no_facts(told: str, problem: str) -> None:

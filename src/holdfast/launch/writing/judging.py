@@ -1,8 +1,9 @@
 """Whether a model's sentence may take the place of the template's: it must say the same, in other words. Pure.
 
-Judged is what can be judged by eye: no number, version, name, code, platform, format, ability, negation or degree
-of certainty that neither the template's sentence nor its claims have, and none of the sentence's own lost. A good
-sentence may be refused; then the template's stays, which is true.
+Judged is what can be judged by eye. A sentence may gain plain words, which hold others together, and words in
+other forms. It may gain no number, version, name, code or other word that neither the template's sentence nor its
+claims have, no negation, and no degree of certainty; and lose none of its own facts. A good sentence may be
+refused; then the template's stays, which is true.
 """
 
 import re
@@ -11,15 +12,11 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from holdfast.launch.claim_marks import claims_of, without_marks
-from holdfast.launch.factual_words import ABILITIES, FORMATS, NUMBER_WORDS, PLAIN_VERBS, PLATFORMS
+from holdfast.launch.factual_words import FORMATS, NUMBER_WORDS, PLATFORMS
 from holdfast.launch.writing.blocks import Sentence
+from holdfast.launch.writing.plain_words import PLAIN_WORDS
 
 __all__ = ["Verdict", "is_plain", "judged", "objection"]
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
 
 _FORBIDDEN = ("<", ">", "](", "][", "{{", "{%", "}}", "\\", "://", "www.", "|", "*", "~~", "&#", "${")
 _STRUCTURE = re.compile(r"\s*(?:[#>|=]|[-+]\s|-{3}|\d+[.)]\s|`{3}|~{3})")
@@ -42,21 +39,7 @@ _DEGREES = {
     "state": "experimental deprecated beta alpha stable unstable obsolete legacy",
 }
 _DEGREE_OF = {word: name for name, words in _DEGREES.items() for word in words.split()}
-_PRAISE = _words(
-    """
-    fast faster fastest quick quickly slow best better great good powerful robust reliable secure safe efficient
-    efficiently lightweight simple simply easy easily seamless seamlessly modern popular leading advanced unique
-    comprehensive flexible scalable production enterprise free official automatic automatically instantly perfect
-    """
-)
-_OPENERS = _words(
-    """
-    a an the this that these those it its they their there here you your we to for with when where while once after
-    before if as by in on at from of and or so also then each both another some such use using call see note
-    instead otherwise besides moreover further together what how which
-    """
-)
-_ENDINGS = ("ations", "ation", "ings", "ing", "ions", "ion", "ers", "er", "ies", "ied", "es", "ed", "s", "e")
+_ENDINGS = ("ations", "ation", "ings", "ing", "ions", "ion", "ies", "ied", "es", "ed", "s", "e")
 _SHORTEST_STEM = 3
 
 
@@ -139,16 +122,11 @@ def _span(given: tuple[Sentence, ...], marks: set[str], at: int) -> tuple[int, i
 
 
 def _invented(told: str, allowed: str) -> list[str]:
-    known = {word.lower() for word in _WORD.findall(allowed)}
-    stems = {_stem(word) for word in known}
-    new_code = {code.strip().lower() for code in _CODE.findall(told) if code not in allowed}
-    words = {word for word in _WORD.findall(_CODE.sub(" ", told)) if _stem(word.lower()) not in stems}
-    stating = ABILITIES | PLAIN_VERBS | _PRAISE | PLATFORMS | FORMATS | NUMBER_WORDS
-    stems_stating = {_stem(word) for word in stating}
-    words = {word for word in words if word.lower() not in _OPENERS}
-    stated = {word.lower() for word in words if _stem(word.lower()) in stems_stating}
-    named = {word for word in words if word[0].isupper()}
-    return sorted(new_code | (_facts(told) - _facts(allowed)) | stated | {word.lower() for word in named})
+    """Code, numbers, names and words that are new; a word in another form is the same, plain words are free."""
+    stems = {_stem(word.lower()) for word in _WORD.findall(allowed)}
+    code = {code.strip().lower() for code in _CODE.findall(told) if code not in allowed}
+    words = {word.lower() for word in _WORD.findall(_CODE.sub(" ", told))} - PLAIN_WORDS
+    return sorted(code | (_facts(told) - _facts(allowed)) | {word for word in words if _stem(word) not in stems})
 
 
 def _facts(text: str) -> set[str]:
