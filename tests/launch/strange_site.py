@@ -91,6 +91,8 @@ class _Handler(BaseHTTPRequestHandler):
         match about:
             case ["at", host]:
                 return f"http://{host}:{self.site.port}/status/200"
+            case ["%C3%BC"]:
+                return "/ü/200".encode().decode("latin-1")
             case ["file"]:
                 return "file:///etc/passwd"
             case ["keys"]:

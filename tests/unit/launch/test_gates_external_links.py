@@ -11,7 +11,7 @@ import pytest
 from tests.launch.gate_views import found, page_text, view_of
 from tests.launch.strange_site import StrangeSite, strange_site
 
-from holdfast.launch.gates import link_cache
+from holdfast.launch.gates import link_cache, link_probe
 from holdfast.launch.gates.external_links import GATE
 from holdfast.launch.gates.link_cache import Answered, LinkCache
 from holdfast.launch.gates.link_probe import Limits, is_public, probe
@@ -144,6 +144,22 @@ def test_one_host_is_asked_by_two_at_once_at_most_and_with_pauses() -> None:
     assert {one.verdict for one in answers} == {"ok"}
     assert site.most_at_once <= 2
     assert time.monotonic() - began >= 7 * 0.02
+
+
+def test_a_host_that_wants_to_be_left_alone_is_waited_for_and_not_called_slow() -> None:
+    host = link_probe.Host(threading.Semaphore(1))
+    began = time.monotonic()
+    host.leave_alone(0.1)
+
+    assert not host.wait_for(0.0, began + 0.05)
+    assert host.wait_for(0.0, began + 60)
+    assert time.monotonic() - began >= 0.1
+
+
+def test_an_address_that_is_not_ascii_is_followed_as_it_was_meant(site: StrangeSite) -> None:
+    (answered,) = asked(site, "/found/ü")
+
+    assert (answered.verdict, site.asked[-1][1]) == ("ok", "/%C3%BC/200")
 
 
 # --- what is remembered ------------------------------------------------------------------------------------------

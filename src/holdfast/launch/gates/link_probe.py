@@ -4,6 +4,7 @@ Pages take links from a repository of anybody. So only http and https are asked,
 are followed step by step, and each step connects only to addresses of the public internet, as they were looked up.
 """
 
+import contextlib
 import ipaddress
 import queue
 import threading
@@ -16,7 +17,7 @@ from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 from holdfast.launch.gates.link_cache import Answered
 from holdfast.launch.http_client import Answer, Unreachable, call
 
-__all__ = ["Limits", "is_public", "probe"]
+__all__ = ["Host", "Limits", "is_public", "probe"]
 
 _MOST_BYTES = 1 << 16
 _MOST_STEPS = 5
@@ -25,7 +26,8 @@ _MOVED = frozenset({301, 302, 303, 307, 308})
 _FOR_GOOD = frozenset({301, 308})
 _BUSY = frozenset({429, 503})
 _SECOND_LOOK = frozenset({"connection", "no_http", "timeout"})
-_NOT_ASKED = "the address is not of the public internet, and was not asked"
+_LATE = "there was no time left to ask"
+_UNCHECKED = {"forbidden": "the address is not of the public internet, and was not asked", "no_time": _LATE}
 _WHY = {
     "address": "it is not the address of a web page",
     "connection": "its host cannot be found or reached",
@@ -38,7 +40,7 @@ _NEVER = threading.Event()
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long, how many at once, and how fast; in seconds."""
+    """How long a request and all of them may take, how many go at once, and how fast; in seconds."""
 
     per_link: float = 8.0
     in_total: float = 120.0
@@ -49,9 +51,10 @@ class Limits:
 
 
 @dataclass(slots=True)
-class _Host:
-    """One machine, which is not asked before `free_at`."""
+class Host:
+    """One machine, which is not asked before `free_at`, nor by more than `at_once`."""
 
+    at_once: threading.Semaphore
     free_at: float = 0.0
     guard: threading.Lock = field(default_factory=threading.Lock)
 
@@ -95,7 +98,7 @@ class _Round:
         self._limits = limits
         self._may_connect = may_connect
         self._deadline = time.monotonic() + limits.in_total
-        self._hosts: dict[str, _Host] = defaultdict(_Host)
+        self._hosts: dict[str, Host] = {}
         self._found: dict[str, Answered] = {}
 
     def all_of(self, urls: list[str]) -> dict[str, Answered]:
@@ -123,7 +126,7 @@ class _Round:
             thread.start()
         for _ in threads:
             ended.acquire(timeout=max(0.0, self._deadline + 1.0 - time.monotonic()))
-        late = Answered("unchecked", "there was no time left to ask")
+        late = Answered("unchecked", _LATE)
         found = dict(self._found)
         return {url: found.get(url, late) for url in urls}
 
@@ -133,31 +136,27 @@ class _Round:
         count: dict[str, int] = defaultdict(int)
         for url in urls:
             host = _host(url)
-            self._hosts[host]  # made here, where there is one thread
             lanes[host, count[host] % self._limits.per_host].append(url)
             count[host] += 1
         return list(lanes.values())
 
     def _judged(self, url: str) -> Answered:
-        deadline = min(self._deadline, time.monotonic() + self._limits.per_link)
-        if time.monotonic() >= self._deadline:
-            return Answered("unchecked", "there was no time left to ask")
         try:
-            return self._followed(_ascii(url), deadline)
+            return self._followed(_ascii(url))
         except Unreachable as error:
-            if error.reason == "forbidden":
-                return Answered("unchecked", _NOT_ASKED)
-            return Answered("unreachable", _WHY[error.reason])
+            if error.reason in _UNCHECKED:
+                return Answered("unchecked", _UNCHECKED[error.reason])
+            return Answered("unreachable", _WHY.get(error.reason, error.reason))
         except ValueError:
             return Answered("unreachable", _WHY["address"])
 
-    def _followed(self, url: str, deadline: float) -> Answered:
+    def _followed(self, url: str) -> Answered:
         seen, moved, is_moved = [url], "", True
         while True:
             if "@" in urlsplit(url).netloc:
                 return Answered("unchecked", "the address holds credentials, and was not asked")
-            answer = self._asked(url, deadline)
-            target = answer.headers.get("location", "")
+            answer = self._asked(url)
+            target = _text(answer.headers.get("location", ""))
             if answer.status not in _MOVED or not target:
                 return _verdict(answer.status, moved)
             url = _ascii(urljoin(url, target).partition("#")[0])
@@ -169,36 +168,41 @@ class _Round:
             moved = url if is_moved else moved
             seen.append(url)
 
-    def _asked(self, url: str, deadline: float) -> Answer:
+    def _asked(self, url: str) -> Answer:
         """The answer of HEAD, or of GET where that says more; once more where the other side asks for patience."""
-        host = self._hosts.get(_host(url)) or _Host()  # of a redirect, it may be one that no link names
-        answer = self._head_then_get(url, host, deadline)
+        host = self._hosts.setdefault(_host(url), Host(threading.Semaphore(self._limits.per_host)))
+        answer = self._head_then_get(url, host)
         wait = answer.retry_after() if answer.status in _BUSY else None
         if wait is None:
             return answer
         host.leave_alone(min(wait, self._limits.longest_wait))
-        later = min(self._deadline, time.monotonic() + wait + self._limits.per_link)
-        return answer if wait > self._limits.longest_wait else self._head_then_get(url, host, later)
+        return answer if wait > self._limits.longest_wait else self._head_then_get(url, host)
 
-    def _head_then_get(self, url: str, host: _Host, deadline: float) -> Answer:
+    def _head_then_get(self, url: str, host: Host) -> Answer:
         try:
-            answer = self._call("HEAD", url, host, deadline, share=0.5)
+            answer = self._call("HEAD", url, host, self._limits.per_link / 2)
         except Unreachable as error:
             if error.reason not in _SECOND_LOOK:
                 raise
         else:
             if answer.status < 400 or (answer.status in _BUSY and "retry-after" in answer.headers):
                 return answer
-        return self._call("GET", url, host, deadline)
+        return self._call("GET", url, host, self._limits.per_link)
 
-    def _call(self, method: str, url: str, host: _Host, deadline: float, *, share: float = 1.0) -> Answer:
-        if not host.wait_for(self._limits.spacing, deadline):
-            raise Unreachable("timeout", "there was no time left to ask")
-        left = max(0.01, (deadline - time.monotonic()) * share)
-        return call(
-            method, url, timeout=left, max_bytes=_MOST_BYTES, cut=True, may_connect=self._may_connect,
-            headers={"Accept": "*/*"},
-        )  # fmt: skip
+    def _call(self, method: str, url: str, host: Host, seconds: float) -> Answer:
+        """One request. Its time begins when it is our turn: whom we were asked to leave alone is not slow."""
+        with contextlib.ExitStack() as stack:
+            # Its links are in as many lanes; but links of others may lead to it as well.
+            if not host.at_once.acquire(timeout=max(0.0, self._deadline - time.monotonic())):
+                raise Unreachable("no_time", _LATE)
+            stack.callback(host.at_once.release)
+            if not host.wait_for(self._limits.spacing, self._deadline):
+                raise Unreachable("no_time", _LATE)
+            left = max(0.01, min(seconds, self._deadline - time.monotonic()))
+            return call(
+                method, url, timeout=left, max_bytes=_MOST_BYTES, cut=True, may_connect=self._may_connect,
+                headers={"Accept": "*/*"},
+            )  # fmt: skip
 
 
 def _verdict(status: int, moved: str) -> Answered:
@@ -214,6 +218,14 @@ def _host(url: str) -> str:
         return urlsplit(url).netloc.lower()
     except ValueError:
         return ""
+
+
+def _text(header: str) -> str:
+    """A header as it was meant: most write UTF-8, which is read as if each byte were a character."""
+    try:
+        return header.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return header
 
 
 def _ascii(url: str) -> str:
