@@ -512,3 +512,19 @@ def test_an_answer_on_disk_that_is_not_whole_is_asked_for_again(tmp_path: Path, 
 
         assert Asked(tmp_path, fake.url).ask().text == "x"
     assert len(fake.asked) == 2
+
+
+def test_what_is_known_of_a_failed_call_outlives_two_kills(tmp_path: Path) -> None:
+    answers = [BUSY, said("at last")]
+    with fake_model(lambda _: answers.pop(0)) as fake:
+        first = Asked(tmp_path, fake.url)
+        first.ask()
+    for told in (None, dict.fromkeys(first.model.records, True)):
+        later = Asked(tmp_path, "http://127.0.0.1:9")
+        later.model.recover(told)
+
+        assert later.model.records == first.model.records
+        assert later.told == []
+    silent = Asked(tmp_path, "http://127.0.0.1:9")
+    silent.model.recover({})
+    assert silent.told == first.told

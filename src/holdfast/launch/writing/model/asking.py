@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from holdfast.launch.documents import sha256
 from holdfast.launch.writing.model.chat import Completion, Endpoint, NoAnswer, Question, complete
-from holdfast.launch.writing.model.ledger import Allowance, Call, Ledger
+from holdfast.launch.writing.model.ledger import Allowance, Ledger
 
 __all__ = ["BUDGET", "Model", "Reply"]
 
@@ -26,7 +26,11 @@ _FREE = frozenset(
     {"address", "tls", "not_recorded", "no_record", "status_401", "status_403", "status_404", "status_429"}
 )
 _NEVER = threading.Event()
-_INTERRUPTED = NoAnswer("interrupted", "the process that had asked the model has ended")
+_INTERRUPTED: Mapping[str, Any] = {
+    "error_class": "interrupted",
+    "error_summary": "the process that had asked the model has ended",
+    "retryable": False,
+}
 
 
 class Reply(NamedTuple):
@@ -52,7 +56,7 @@ class Model:
     _failures: dict[Endpoint, int] = field(default_factory=dict)
 
     def recover(self, told: Mapping[str, bool] | None) -> None:
-        """Tell what an earlier attempt, which was killed, had no time to tell.
+        """Take over what earlier attempts did, and tell what they, when they were killed, had no time to tell.
 
         `told` maps the calls that events tell of to whether their end was told; None where that is not known.
         """
@@ -60,18 +64,16 @@ class Model:
             if call.section != self.section or not call.begun:
                 continue
             answer = self.ledger.answer(self.section, call.prompt_hash)
-            is_answered = answer is not None and answer["call_id"] == call.call_id
+            record = answer if answer and answer["call_id"] == call.call_id else None
             if not call.is_over:
-                tokens = answer["token_usage"]["total"] if answer and is_answered else 0
-                self.ledger.end(call.call_id, tokens or call.tokens)
+                tokens = record["token_usage"]["total"] if record else 0
+                self.ledger.end(call.call_id, tokens or call.tokens, None if record else _INTERRUPTED)
+            record = record or _failed(call.begun, self.section, call.failure or _INTERRUPTED)
+            self.records[call.call_id] = record
             if told is not None and call.call_id not in told:
                 self.tell("LLM_CALL_STARTED", **call.begun)
-            if call.is_over if told is None else told.get(call.call_id, False):
-                continue
-            if answer and is_answered:
-                self._tell_end(answer)
-            else:
-                self._tell_failure(call, _INTERRUPTED)
+            if not (call.is_over if told is None else told.get(call.call_id, False)):
+                self._tell_end(record)
 
     def ask(self, question: Question) -> Reply:
         """The answer to one question; of the next endpoint where one does not answer."""
@@ -131,10 +133,11 @@ class Model:
             try:
                 found = complete(endpoint, question, self.section, min(endpoint.timeout, left))
             except NoAnswer as error:
-                self.ledger.end(call_id, 0 if error.error_class in _FREE else most)
-                self._tell_failure(
-                    Call(call_id, self.section, question.prompt_hash, 0, is_over=True, begun=begun), error
-                )
+                failure = {
+                    "error_class": error.error_class, "error_summary": error.summary, "retryable": error.is_busy,
+                }  # fmt: skip
+                self.ledger.end(call_id, 0 if error.error_class in _FREE else most, failure)
+                self._tell_end(_failed(begun, self.section, failure))
                 raise
             milliseconds = int((time.monotonic() - began) * 1000)
             record = _record({**begun, "section": self.section}, question, found, milliseconds)
@@ -145,6 +148,9 @@ class Model:
 
     def _tell_end(self, record: dict[str, Any]) -> None:
         self.records[record["call_id"]] = record
+        if "error_class" in record:
+            self.tell("LLM_CALL_FAILED", **{name: record[name] for name in ("call_id", *_INTERRUPTED)})
+            return
         reason = record["finish_reason"]
         self.tell(
             "LLM_CALL_FINISHED", call_id=record["call_id"], latency_ms=record["latency_ms"],
@@ -152,10 +158,9 @@ class Model:
             output_hash=record["output_hash"],
         )  # fmt: skip
 
-    def _tell_failure(self, call: Call, error: NoAnswer) -> None:
-        end = {"error_class": error.error_class, "error_summary": error.summary, "retryable": error.is_busy}
-        self.records[call.call_id] = {"schema_version": "1.0", "section": call.section, **call.begun, **end}
-        self.tell("LLM_CALL_FAILED", call_id=call.call_id, **end)
+
+def _failed(begun: Mapping[str, Any], section: str, failure: Mapping[str, Any]) -> dict[str, Any]:
+    return {"schema_version": "1.0", **begun, "section": section, **failure}
 
 
 def _record(begun: Mapping[str, Any], question: Question, found: Completion, milliseconds: int) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import os
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -28,7 +28,10 @@ _NEVER = threading.Event()
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call. `tokens` is what it may cost while it is open, and what it has cost when it is over."""
+    """One call. `tokens` is what it may cost while it is open, and what it has cost when it is over.
+
+    `failure` is why it brought no answer, where that is known.
+    """
 
     call_id: str
     section: str
@@ -36,6 +39,7 @@ class Call:
     tokens: int
     is_over: bool
     begun: Mapping[str, Any]
+    failure: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +87,10 @@ class Ledger:
             self._append(file, row | {"begun": {"call_id": call_id, **begun}})
             return call_id
 
-    def end(self, call_id: str, tokens: int) -> None:
-        """Write down what a call has cost."""
+    def end(self, call_id: str, tokens: int, failure: Mapping[str, Any] | None = None) -> None:
+        """Write down what a call has cost, and why it has failed if it did."""
         with self._locked() as file:
-            self._append(file, {"call_id": call_id, "ended": tokens})
+            self._append(file, {"call_id": call_id, "ended": tokens, "failure": dict(failure or {})})
 
     def answer(self, section: str, prompt_hash: str) -> dict[str, Any] | None:
         """The record of the call that answered this question; None for none, or where it is not whole."""
@@ -135,7 +139,9 @@ class Ledger:
                 row = json.loads(line)
                 if "ended" in row:
                     if row["call_id"] in calls:
-                        calls[row["call_id"]] = replace(calls[row["call_id"]], tokens=row["ended"], is_over=True)
+                        begun = calls[row["call_id"]]
+                        ended = replace(begun, tokens=row["ended"], is_over=True, failure=row["failure"])
+                        calls[row["call_id"]] = ended
                 else:
                     begun = Call(
                         row["call_id"],
