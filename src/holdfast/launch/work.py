@@ -3,7 +3,7 @@
 A worker is a function `work(place)` in a process of its own. It reads artifacts by name, writes artifacts into a
 folder that nobody else looks at, and says what happens as events; whether any of it counts is decided by the
 engine, in one transaction, when the process has ended well. A worker that dies has changed nothing but the work
-trees, which it must be able to write again.
+trees, which it must be able to write again, and the ledger of what a model was asked, which makes that once.
 """
 
 import json
