@@ -12,7 +12,7 @@ _BEGINS, _ENDS = "LLM_CALL_STARTED", ("LLM_CALL_FINISHED", "LLM_CALL_FAILED")
 
 def model_is_asked(config: Mapping[str, Any]) -> bool:
     """Whether a configuration names a model."""
-    return bool(config["llm"]["api_base_url"] != NONE)
+    return bool(config.get("llm", {}).get("api_base_url", NONE) != NONE)
 
 
 def told_calls(events: Iterable[Any]) -> list[dict[str, Any]]:
