@@ -14,6 +14,8 @@ from holdfast.contract.surface import Surface
 from holdfast.present.continuation import CursorRefused
 from holdfast.present.dialects import Dialect, success
 from holdfast.present.eras import MISSING_CAPABILITY, content_for_revision, input_required
+from holdfast.present.output_bounds import Verdict, judge
+from holdfast.present.output_cost import Limits
 from holdfast.present.profile import Profile, shape_result
 from holdfast.present.render import Presentation, Renderer, RenderMode, failure_text, text_of
 from holdfast.vocabulary.call import Stop
@@ -38,12 +40,14 @@ __all__ = [
     "cursor_refused",
     "error_data",
     "invalid_arguments",
+    "is_within",
     "stop_fault",
 ]
 
 
 MAX_FAILURE_BYTES = 256 * 1024  # a failure is read by somebody; more than this is spew
 ENVELOPE_BYTES = 1024  # what is added around a result: id, version, stamps
+_NO_LIMITS = Limits()
 
 
 class ToolResult(NamedTuple):
@@ -85,21 +89,32 @@ def answer_value(
     payload: Any,
     renderer: Renderer | None = None,
     content: Sequence[dict[str, Any]] = (),
+    limits: Limits = _NO_LIMITS,
 ) -> ToolResult | Fault:
     """The result of a call that succeeded; a fault when it is too large to be sent.
 
-    `content` are the items that the tool made itself: behind its text, or alone where it has no payload.
+    `content` are the items that the tool made itself: behind its text, or alone where it has no payload. A page has
+    fewer rows where that keeps it within `limits`; anything else is not touched by them here.
     """
     items = [content_for_revision(item, manner.profile.revision) for item in content]
     if contract.returns_content:
         return _sent(manner, contract, {"content": items, "isError": False})
     if manner.page is not None:
-        return _answer_page(manner, manner.page, contract, payload)
+        return _answer_page(manner, manner.page, contract, payload, limits)
     return _answer_whole(manner, contract, payload, items, renderer=renderer)
 
 
-def _answer_page(manner: Manner, request: PageRequest, contract: ToolContract, payload: Any) -> ToolResult | Fault:
-    """One page of the list in the payload: with fewer rows where all that fit are too large to be sent."""
+def is_within(answer: ToolResult | Fault, limits: Limits) -> bool:
+    """Whether an answer can be sent and is within its limits; a failure is not about size, as a rule."""
+    if isinstance(answer, Fault):
+        return answer.code != "RESULT_TOO_LARGE"
+    return judge(answer.result, limits, "", None) is Verdict.WITHIN
+
+
+def _answer_page(
+    manner: Manner, request: PageRequest, contract: ToolContract, payload: Any, limits: Limits
+) -> ToolResult | Fault:
+    """One page of the list in the payload: with fewer rows where all of them would be too large."""
     most: int | None = None
     while True:
         try:
@@ -109,7 +124,7 @@ def _answer_page(manner: Manner, request: PageRequest, contract: ToolContract, p
         if page is None:
             return _answer_whole(manner, contract, payload, [])
         answer = _answer_whole(manner, contract, page.payload, [], text=page.text)
-        if isinstance(answer, ToolResult) or page.rows <= 1:
+        if is_within(answer, limits) or page.rows <= 1:
             return answer
         most = page.rows // 2
 

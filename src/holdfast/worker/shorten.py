@@ -12,11 +12,10 @@ from typing import Any, TypedDict
 from holdfast.contract.model import ToolContract
 from holdfast.contract.refusal import refusal
 from holdfast.present.graphemes import boundary_before
-from holdfast.present.output_bounds import Verdict, judge
 from holdfast.present.output_cost import Limits
 from holdfast.settings import Settings, ToolRule
 from holdfast.vocabulary.faults import Fault
-from holdfast.worker.answer import ToolResult
+from holdfast.worker.answer import ToolResult, is_within
 
 __all__ = ["NO_PROMISE", "OutputPromise", "OutputWords", "output_promise"]
 
@@ -51,10 +50,10 @@ class OutputPromise:
         def first(*values: int | None) -> int:
             return next((value for value in values if value is not None), 0)
 
-        said = rule or ToolRule()
+        said = rule or ToolRule()  # its 0 takes every limit off; the tool's own 0 is no limit of its own
         return Limits(
-            first(said.output_bytes, self.output_bytes, settings.output_bytes),
-            first(said.output_tokens, self.output_tokens, settings.output_tokens),
+            first(said.output_bytes, self.output_bytes or None, settings.output_bytes),
+            first(said.output_tokens, self.output_tokens or None, settings.output_tokens),
         )
 
     def fitted(
@@ -63,7 +62,7 @@ class OutputPromise:
         """The answer, shortened as far as it must be and may be."""
         whole = answer(payload)
         found = _find(payload, self.shorten) if self.shorten else None
-        if _is_within(whole, limits) or not isinstance(found, list | str):
+        if is_within(whole, limits) or not isinstance(found, list | str):
             return whole
         best: Answer | None = None
         low, high = -1, len(found)  # so much of it is too little or fits, and so much is too much
@@ -74,7 +73,7 @@ class OutputPromise:
                 low = middle  # the schema wants more of it
                 continue
             told = answer(shorter)
-            if _is_within(told, limits):
+            if is_within(told, limits):
                 best, low = told, middle
             else:
                 high = middle
@@ -177,13 +176,6 @@ def _branches(schema: Any, root: Mapping[str, Any], depth: int = 0) -> list[dict
         for choice in schema.get(word) or ():
             found += _branches(choice, root, depth + 1)
     return found
-
-
-def _is_within(answer: Answer, limits: Limits) -> bool:
-    """Whether an answer can be sent and is within its limits; a failure is not about size, as a rule."""
-    if isinstance(answer, Fault):
-        return answer.code != "RESULT_TOO_LARGE"
-    return judge(answer.result, limits, "", None) is Verdict.WITHIN
 
 
 def _lines(text: str, count: int) -> str:

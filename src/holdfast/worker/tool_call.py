@@ -85,13 +85,14 @@ class ToolCall(LiveCall):
         if isinstance(outcome, Unfinished):
             return answer_unfinished(self.manner, tool.contract, outcome.requests, outcome.state)
         payload, content = outcome if isinstance(outcome, RichPayload) else (outcome, ())
+        limits = tool.output.limits(settings, tool.output_rule)
 
         def answer(payload: Any) -> ToolResult | Fault:
-            return answer_value(self.manner, tool.contract, payload, tool.renderer, content)
+            return answer_value(self.manner, tool.contract, payload, tool.renderer, content, limits)
 
         if not tool.output.shorten:
             return answer(payload)
-        return tool.output.fitted(payload, tool.output.limits(settings, tool.output_rule), answer, tool.is_result)
+        return tool.output.fitted(payload, limits, answer, tool.is_result)
 
     def failed(self, problem: Fault, duration_ms: float = 0.0) -> Answer:
         """A tool error; a JSON-RPC error where the protocol has one for it."""

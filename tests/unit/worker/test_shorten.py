@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from typing_extensions import TypedDict
 
 from holdfast.errors import ContractError
+from holdfast.present.output_bounds import Verdict, judge
 from holdfast.present.output_cost import Limits
 from holdfast.settings import Configuration, Settings, ToolRule
 from holdfast.testing import connect
+from holdfast.vocabulary import effects as effect
 from holdfast.vocabulary.faults import Fault, fault
 from holdfast.worker.answer import ToolResult
 from holdfast.worker.server import Server
@@ -135,6 +137,35 @@ def test_a_setting_and_a_rule_for_the_tool_say_how_short() -> None:
     made.obey(Configuration(Settings(), {"rows": ToolRule(output_bytes=1024)}, {}, {}, None))
     narrow = len(structured(made, 500, output_bytes=4096)["rows"])
     assert 0 < narrow < wide < 500
+
+
+def test_a_tool_that_says_it_has_no_limit_is_still_held_to_that_of_a_person() -> None:
+    made = server(output_bytes=0, shorten="/rows")
+
+    assert len(structured(made, 500)["rows"]) == 500
+    assert len(structured(made, 500, output_bytes=4096)["rows"]) < 500  # as the host holds it to that, too
+
+
+@pytest.mark.parametrize("render", ["json", "porcelain"])
+@pytest.mark.parametrize("limit", [{"output_bytes": 1024}, {"output_tokens": 256}], ids=str)
+def test_a_page_has_fewer_rows_where_a_limit_is_small_and_no_row_is_lost(limit: Any, render: str) -> None:
+    made = server(effect=effect.replay_safe(), pages="rows")
+    limits = Limits(limit.get("output_bytes", 0), limit.get("output_tokens", 0))
+
+    async def pages() -> list[str]:
+        rows: list[str] = []
+        more: dict[str, str] = {}
+        async with connect(made, settings=Settings(event_log=False, **limit)) as client:
+            while True:
+                answer = await client.call("rows", count=120, render=render, **more)
+                result = answer.message["result"]
+                assert judge(result, limits, "", None) is Verdict.WITHIN
+                rows += result["structuredContent"]["rows"]
+                if "next_cursor" not in result["structuredContent"]:
+                    return rows
+                more = {"cursor": result["structuredContent"]["next_cursor"]}
+
+    assert asyncio.run(pages()) == [f"row number {number}" for number in range(120)]
 
 
 def test_limits_are_published_where_they_are_declared_and_nowhere_else() -> None:
