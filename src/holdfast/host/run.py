@@ -171,7 +171,8 @@ class _HostProcess:
             await self._reader.open(streams.reader)
             beside = [asyncio.create_task(self._reap())]
             if upgrades is not None:
-                beside.append(asyncio.create_task(follow(upgrades, self._host.rollout, self._complain)))
+                following = follow(upgrades, self._host.rollout, self._complain, lambda: self._host.command)
+                beside.append(asyncio.create_task(following))
             reason = await lifetime.wait()
             if self._capsule is not None:
                 copies = StandardStreams(os.dup(streams.reader), os.dup(streams.writer))

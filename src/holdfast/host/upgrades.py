@@ -11,6 +11,7 @@ from holdfast.host.watching import POLL, Watch
 __all__ = ["UpgradePlan", "follow"]
 
 RollOut = Callable[[Sequence[str] | None], Awaitable[Any]]
+Serving = Callable[[], Sequence[str]]
 _LONGEST_PAUSE = 4.0  # seconds between two attempts at the same version; each reads all of a release
 _AT_ONCE = 5.0  # seconds within which the next version is no work of a person
 _OFTEN = 4  # such versions in a row, after which it goes slowly
@@ -25,12 +26,15 @@ class UpgradePlan(NamedTuple):
     release: str = ""  # that serves first
 
 
-async def follow(plan: UpgradePlan, roll_out: RollOut, complain: Callable[[str], None]) -> None:
+async def follow(
+    plan: UpgradePlan, roll_out: RollOut, complain: Callable[[str], None], serving: Serving
+) -> None:
     """Roll out every new version, until cancelled. A problem is told once, and ends nothing.
 
     A version that is refused is left alone, unless it was refused for this moment only: then it is tried again.
+    `serving` is the command that serves: not the one that was taken up last, if that one has been rolled back.
     """
-    followed = _Followed(plan)
+    followed = _Followed(plan, serving)
     haste = _Haste()
     told, pause = "", POLL
     while True:
@@ -73,45 +77,57 @@ class _Haste:
 
 class _Found(NamedTuple):
     command: Callable[[], tuple[str, ...] | None]  # None is the same command, of which the files have changed
-    taken: Callable[[], None]
+    taken: Callable[[tuple[str, ...] | None], None]  # with that command
     refused: Callable[[], None]
 
 
 async def _take_up(found: _Found, roll_out: RollOut) -> None:
     try:
-        await roll_out(await asyncio.to_thread(found.command))
+        command = await asyncio.to_thread(found.command)
+        await roll_out(command)
     except TryAgainError:
         raise
     except (HoldfastError, OSError):
         found.refused()  # it does not get better by being looked at again
         raise
-    found.taken()
+    found.taken(command)
 
 
 class _Followed:
-    def __init__(self, plan: UpgradePlan) -> None:
+    def __init__(self, plan: UpgradePlan, serving: Serving) -> None:
         self._watch = plan.watch
         self._releases = plan.releases
-        self._serving = plan.release
+        self._release = plan.release  # that serves, as far as this is known
+        self._serving = serving
+        self._taken: tuple[Activation, tuple[str, ...] | None] | None = None
         self._refused: Activation | None = None  # activating the same release once more is another attempt
 
     def find(self) -> _Found | None:
         """A version that neither serves nor was refused; it is found again until it is taken or refused."""
         if self._releases is not None:
             releases, chosen = self._releases, self._releases.activation()
-            if chosen.release != self._serving and chosen != self._refused:
+            is_new = chosen.release != self._release or self._is_another_attempt(chosen)
+            if is_new and chosen != self._refused:
                 return _Found(
                     lambda: releases.verified(chosen.release).command,
-                    lambda: self._take(chosen),
+                    lambda command: self._take(chosen, command),
                     lambda: self._refuse(chosen),
                 )
         watch = self._watch
         if watch is not None and watch.find():
-            return _Found(lambda: None, watch.confirm, watch.confirm)
+            return _Found(lambda: None, lambda _: watch.confirm(), watch.confirm)
         return None
 
-    def _take(self, chosen: Activation) -> None:
-        self._serving = chosen.release
+    def _is_another_attempt(self, chosen: Activation) -> bool:
+        """Whether a release was activated again after it had been taken up and rolled back."""
+        if self._taken is None:
+            return False
+        activation, command = self._taken
+        return chosen != activation and command != tuple(self._serving())
+
+    def _take(self, chosen: Activation, command: tuple[str, ...] | None) -> None:
+        self._release = chosen.release
+        self._taken = chosen, command
 
     def _refuse(self, chosen: Activation) -> None:
         self._refused = chosen

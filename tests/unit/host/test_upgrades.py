@@ -26,6 +26,7 @@ class Following:
         self.answers = list(answers)  # to the first rollouts; None, and any later one, is a success
         self.asked: list[Sequence[str] | None] = []
         self.complaints: list[str] = []
+        self.serving: Sequence[str] = ()  # where it is not what was taken up last
         self._moved = asyncio.Event()
 
     async def roll_out(self, command: Sequence[str] | None) -> None:
@@ -34,6 +35,7 @@ class Following:
         answer = self.answers.pop(0) if self.answers else None
         if answer is not None:
             raise answer
+        self.serving = command or ()
 
     def complain(self, problem: str) -> None:
         self.complaints.append(problem)
@@ -54,7 +56,7 @@ class Following:
         asyncio.run(self._during(plan, story))
 
     async def _during(self, plan: UpgradePlan, story: Callable[[], Awaitable[None]]) -> None:
-        task = asyncio.create_task(follow(plan, self.roll_out, self.complain))
+        task = asyncio.create_task(follow(plan, self.roll_out, self.complain, lambda: self.serving))
         try:
             await story()
             assert not task.done()
@@ -170,6 +172,27 @@ def test_going_back_to_what_serves_rolls_out_nothing_and_a_second_attempt_is_one
     host.during(UpgradePlan(None, releases, packed[0].id), story)
 
     assert host.asked == [packed[1].command] * 2
+
+
+def test_a_release_that_was_rolled_back_is_taken_up_again_when_it_is_activated_again(
+    releases: ReleaseDirectory, packed: list[PackedRelease]
+) -> None:
+    host = Following()
+    releases.activate(packed[1].id)
+
+    async def story() -> None:
+        await host.until(partial(host.was_asked, 1))
+        releases.activate(packed[1].id)  # it serves: nothing is to be done
+        releases.activate(packed[2].id)
+        await host.until(partial(host.was_asked, 2))
+        host.serving = packed[1].command  # the host went back by itself
+        with (releases.root / "current.json").open("rb"):  # so that its number is not given to the next one
+            releases.activate(packed[2].id)
+            await host.until(partial(host.was_asked, 3))
+
+    host.during(UpgradePlan(None, releases, packed[0].id), story)
+
+    assert host.asked == [packed[number].command for number in (1, 2, 2)]
 
 
 def test_a_release_that_is_not_whole_is_told_once_and_the_next_one_is_taken_up(
