@@ -26,9 +26,7 @@ class UpgradePlan(NamedTuple):
     release: str = ""  # that serves first
 
 
-async def follow(
-    plan: UpgradePlan, roll_out: RollOut, complain: Callable[[str], None], serving: Serving
-) -> None:
+async def follow(plan: UpgradePlan, roll_out: RollOut, complain: Callable[[str], None], serving: Serving) -> None:
     """Roll out every new version, until cancelled. A problem is told once, and ends nothing.
 
     A version that is refused is left alone, unless it was refused for this moment only: then it is tried again.

@@ -93,8 +93,8 @@ def answer_value(
 ) -> ToolResult | Fault:
     """The result of a call that succeeded; a fault when it is too large to be sent.
 
-    `content` are the items that the tool made itself: behind its text, or alone where it has no payload. A page has
-    fewer rows where that keeps it within `limits`; anything else is not touched by them here.
+    `content` are the items that the tool made itself: behind its text, or alone where it has no payload. A page
+    has fewer rows where that keeps it within `limits`; nothing else is shortened here.
     """
     items = [content_for_revision(item, manner.profile.revision) for item in content]
     if contract.returns_content:
