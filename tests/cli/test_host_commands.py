@@ -251,6 +251,38 @@ def test_a_restart_ends_when_the_new_worker_serves(cli: Cli, play: Play) -> None
     assert done.stderr == f"shop (pid {shop.pid}) has a new worker: generation 4, worker pid 4721\n"
 
 
+def test_programs_are_told_of_a_restart_and_a_stop_as_json(cli: Cli, play: Play) -> None:
+    shop = play("shop")
+    restarted, stopped = (json.loads(cli(command, "shop", "--json").stdout) for command in ("restart", "stop"))
+    dead = killed(play("shop"))
+
+    assert restarted == {"ok": True, "pid": shop.pid, "generation": 4, "worker_pid": 4721}
+    assert stopped == {"ok": True, "pid": shop.pid, "was": "running"}
+    assert json.loads(cli("stop", "--json").stdout) == {
+        "ok": True, "pid": dead, "was": "dead", "killed": [], "left": [], "containers": [],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "remedy"),
+    [
+        (["python", "-u", "server.py"], "-- python -u server.py"),
+        (["--spare", "1", "npx", "-y", "a b"], "--spare 1 -- npx -y 'a b'"),
+        (["--deadline=3", "server"], "--deadline=3 -- server"),
+    ],
+    ids=str,
+)
+def test_a_command_without_its_dashes_is_told_where_they_belong(cli: Cli, words: list[str], remedy: str) -> None:
+    done = cli("run", *words)
+
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        "holdfast: the command of the server stands behind `--`",
+        f"  try: holdfast run {remedy}",
+    ]
+    assert "No such option '--spar'" in cli("run", "--spar", "1", "npx").stderr
+
+
 def test_a_restart_that_fails_says_why(cli: Cli, play: Play) -> None:
     play("shop", "broken=true")
     done = cli("restart")

@@ -16,9 +16,11 @@ from tests.probe.model_http import serving
 from holdfast.probe.bench import Bench
 from holdfast.probe.model import Check, Options, Report, ToolUse, UnreachableError
 from holdfast.probe.run import run_probe, survey_of
+from holdfast.probe.stdio_talk import StdioTalk
 from holdfast.probe.survey import Survey
 from holdfast.probe.table import CHECKS
 from holdfast.probe.target import StdioTarget, http_target
+from holdfast.probe.transcript import Transcript
 
 HERE = Path(__file__).parent
 OPTIONS = Options(
@@ -129,6 +131,24 @@ async def _refusals() -> list[str]:
 
 def test_a_program_that_is_no_server_is_told_so_in_time() -> None:
     assert all(message.startswith("no MCP server answers") for message in asyncio.run(_refusals()))
+
+
+def test_a_server_that_closes_its_stdout_and_stays_is_told_apart_from_one_that_is_silent() -> None:
+    async def is_mute(program: str, *, seconds: float) -> bool:
+        talk = StdioTalk(OPTIONS, Transcript())
+        await talk.start(StdioTarget((sys.executable, "-I", "-S", "-c", program), "closer"))
+        try:
+            async with asyncio.timeout(seconds):
+                while not talk.is_mute:  # noqa: ASYNC110 - it tells nobody
+                    await asyncio.sleep(0.01)
+        except TimeoutError:
+            return False
+        finally:
+            await talk.close()
+        return True
+
+    assert asyncio.run(is_mute(HOSTILE["closes its pipes and stays"], seconds=30))
+    assert not asyncio.run(is_mute(HOSTILE["never reads"], seconds=0.2))
 
 
 def test_a_check_that_stumbles_costs_only_itself() -> None:

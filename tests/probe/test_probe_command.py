@@ -104,6 +104,7 @@ def test_without_a_tool_that_may_be_called_checks_are_skipped_with_a_remedy(
         (["http://127.0.0.1:9/mcp"], "no MCP server answers"),
         (["--", "no-such-program-at-all"], "no program"),
         (["--", sys.executable, "-c", "raise SystemExit('no luck today')"], "no luck today"),
+        (["--", sys.executable, "-c", "print('welcome')"], "on stdout a line is no message: 'welcome'"),
     ],
 )
 def test_a_mistake_or_an_absent_server_is_one_line_and_exit_code_2(

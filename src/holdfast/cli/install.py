@@ -145,13 +145,14 @@ def _install(ask: _Ask, target: str | None, words: list[str], env: dict[str, str
 
 def _proof(ask: _Ask, line: list[str], env: dict[str, str]) -> "Proof | None":
     """How what was written works; None where it is not tried."""
-    from holdfast.setup.proof import prove
+    from holdfast.setup.proof import PATIENCE, prove
 
     if not ask.check:
         return None
     if any("${" in word for word in [*line, *env.values()]):
         _say(f"not tried: {ask.client.title} fills in ${{...}} by itself")
         return None
+    _say(f"trying it, for {PATIENCE:g} s at most")
     # One for every project is started from anywhere, so it is tried away from this one.
     return prove(line, env, Path.home() if ask.scope == "user" else Path.cwd())
 

@@ -106,11 +106,29 @@ class ServerCommand(click.Command):
             args = args[:at]
         try:
             return super().parse_args(ctx, list(args))  # a list that the parser consumes
-        except click.NoSuchOption as error:
+        except click.UsageError as error:
+            if self.name == "run" and not has_command(ctx):
+                self._refuse_without_dashes(ctx, args)
+            if not isinstance(error, click.NoSuchOption):
+                raise
             words = _as_argument(error.option_name, args)
             if error.possibilities or not words or self.name != "call":
                 raise
             raise UsageError(f"there is no option {error.option_name}", remedy=words) from error
+
+    def _refuse_without_dashes(self, ctx: click.Context, args: list[str]) -> None:
+        """Say where the dashes belong, if somebody has given a command without them."""
+        parser = self.make_parser(ctx)
+        parser.allow_interspersed_args = False
+        try:
+            _, command, _ = parser.parse_args(list(args))
+        except click.UsageError:
+            return  # an option of ours is wrong: that is told
+        if command:
+            words = [*args[: len(args) - len(command)], "--", *command]
+            raise UsageError(
+                "the command of the server stands behind `--`", remedy=f"{ctx.command_path} {shlex.join(words)}"
+            )
 
 
 def _as_argument(option: str, args: list[str]) -> str:

@@ -54,7 +54,8 @@ def pack(ctx: click.Context, /, root: str, source: str, activate: bool, as_json:
 @command.command(name="activate")
 @click.argument("root")
 @click.argument("release", metavar="ID")
-def activate(root: str, release: str) -> int:
+@click.option("--json", "as_json", is_flag=True, help="Print the release as one JSON object.")
+def activate(root: str, release: str, as_json: bool) -> int:
     """Have a release serve; hosts that follow ROOT take it up. An earlier one is gone back to in the same way.
 
     \b
@@ -63,7 +64,10 @@ def activate(root: str, release: str) -> int:
     """
     from holdfast.host.release_directory import ReleaseDirectory
 
-    print(f"{ReleaseDirectory(root).activate(release).id} is to serve", file=sys.stderr)
+    chosen = ReleaseDirectory(root).activate(release)
+    if as_json:
+        _tell(chosen._asdict(), "", as_json=True)
+    print(f"{chosen.id} is to serve", file=sys.stderr)
     return 0
 
 

@@ -14,8 +14,9 @@ __all__ = ["command"]
 @click.argument("host", required=False, metavar="[NAME|PID]")
 @click.option("--timeout", type=SECONDS, default=60.0, metavar="SECONDS",
               help="How long to wait for the new worker. [default: 60]")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print what serves now as one JSON object.")
 @setting_options("state_dir")
-def command(host: str | None, timeout: float, **options: Any) -> int:
+def command(host: str | None, timeout: float, as_json: bool, **options: Any) -> int:
     """Replace the worker of a running host, and wait until the new one serves.
 
     \b
@@ -25,10 +26,13 @@ def command(host: str | None, timeout: float, **options: Any) -> int:
     """
     from holdfast.cli.running_hosts import choose, known_hosts, label
     from holdfast.host.remote import ask
+    from holdfast.wire.codec import encode
 
     _, hosts = known_hosts(options)
     record = choose(hosts, host)
     result = ask(record, "restart", timeout)
+    if as_json:
+        sys.stdout.write(encode({"ok": True, "pid": record.pid, **result}).decode() + "\n")
     generation, worker = result.get("generation"), result.get("worker_pid")
     facts = [f"generation {generation}"] if generation is not None else []
     facts += [f"worker pid {worker}"] if worker is not None else []

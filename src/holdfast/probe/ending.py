@@ -5,7 +5,7 @@ import signal
 from contextlib import suppress
 
 from holdfast.probe.bench import Bench, call_params
-from holdfast.probe.expect import answered_once, brief
+from holdfast.probe.expect import answered_once, told_noise
 from holdfast.probe.model import FailedError, SkippedError, check
 from holdfast.probe.stdio_talk import StdioTalk
 from holdfast.probe.watch import Watch, watch
@@ -49,8 +49,7 @@ async def clean(bench: Bench) -> None:
     await talk.wait_end(LEAVE)
     await talk.settle()
     if talk.noise:
-        count = "a line" if len(talk.noise) == 1 else f"{len(talk.noise)} lines"
-        raise FailedError(f"{count} on stdout that is no message: {brief(talk.noise[0].decode(errors='replace'))}")
+        raise FailedError(told_noise(talk.noise))
 
 
 @check(

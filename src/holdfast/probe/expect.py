@@ -1,13 +1,14 @@
 """What checks expect of an answer, in one place: refused, answered once, ignored."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from holdfast.probe.model import FailedError
 from holdfast.probe.talk import Delivery, Talk, is_same_id
 
-__all__ = ["answered_once", "brief", "is_refusal", "must_be_ignored", "must_be_refused", "refused_or_served"]
+__all__ = ["answered_once", "brief", "is_refusal", "must_be_ignored", "must_be_refused", "refused_or_served",
+           "told_noise"]  # fmt: skip
 
 HTTP_REFUSED = range(400, 500)
 
@@ -16,6 +17,12 @@ def brief(value: Any) -> str:
     """A value in a few characters."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def told_noise(noise: Sequence[bytes]) -> str:
+    """What a server wrote that is no message, in words."""
+    what = "a line is no message" if len(noise) == 1 else f"{len(noise)} lines are no messages"
+    return f"on stdout {what}: {brief(noise[0].decode(errors='replace'))}"
 
 
 def is_refusal(answer: dict[str, Any]) -> bool:

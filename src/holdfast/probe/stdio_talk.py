@@ -71,6 +71,11 @@ class StdioTalk(Talk):
             return None
 
     @property
+    def is_mute(self) -> bool:
+        """Whether the server has closed its stdout, and is still there."""
+        return self._output_ended.is_set() and not self.ended
+
+    @property
     def last_words(self) -> str:
         """What the server's stderr says at its end."""
         return last_words(b"".join(self._stderr)[-STDERR_BYTES:].decode(errors="replace"))

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from holdfast.present.profile import HANDSHAKE_REVISIONS, LATEST_HANDSHAKE, META_SERVER_INFO, MODERN
 from holdfast.probe.arguments import example_arguments
+from holdfast.probe.expect import told_noise
 from holdfast.probe.model import FailedError, Options, ToolUse, UnreachableError
 from holdfast.probe.talk import Talk
 
@@ -86,7 +87,13 @@ def _known(revision: str) -> None:
 
 def _unreachable(talk: Talk, refusal: FailedError) -> UnreachableError:
     words = getattr(talk, "last_words", "")
-    message = f"no MCP server answers: {refusal}" + (f"; its last words: {words}" if words else "")
+    told = [
+        f"no MCP server answers: {refusal}",
+        told_noise(talk.noise) if talk.noise else "",
+        "it has closed its stdout" if getattr(talk, "is_mute", False) else "",
+        f"its last words: {words}" if words else "",
+    ]
+    message = "; ".join(filter(None, told))
     remedy = "look at what the server says when it is started by itself"
     return UnreachableError(message, remedy=remedy)
 
