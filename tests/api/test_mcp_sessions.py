@@ -48,6 +48,18 @@ def test_a_session_is_introduced_asked_and_ended(harbour: McpServer, revision: s
     assert harbour.send(session.message("tools/list"), session.headers).status == 404
 
 
+def test_a_handshake_promises_what_the_host_adds_as_a_request_that_describes_itself_is_told(
+    harbour: McpServer, younger: McpServer
+) -> None:
+    for server in (harbour, younger):
+        discovered = server.ask("server/discover").json["result"]["capabilities"]
+        introduced = server.session().answer["result"]["capabilities"]
+
+        assert introduced["tools"] == discovered["tools"]
+        assert introduced["tools"]["listChanged"] is True  # of a new version every client is told
+        assert introduced.get("resources") == discovered.get("resources")
+
+
 def test_a_revision_that_nobody_knows_gets_the_latest(harbour: McpServer) -> None:
     assert harbour.session("2030-01-01").answer["result"]["protocolVersion"] == "2025-11-25"
 

@@ -126,8 +126,12 @@ class Front:
             self._say(payload, is_droppable=command.answers is None)
 
     def _shaped(self, command: ToClient) -> bytes | None:
-        """In the form that clients get; what the front asks for itself it is told whole."""
-        if self._surface is None or command.concerns not in self._passed_on:
+        """In the form that clients get; what the front asks for itself it is told whole.
+
+        But what the server says of itself is what the front makes the handshakes of its clients from.
+        """
+        is_for_clients = command.concerns in self._passed_on or command.method == "server/discover"
+        if self._surface is None or not is_for_clients:
             return command.payload
         return self._surface.shaped(command)
 
