@@ -246,7 +246,10 @@ def list_tools(turn: Turn, worker: Worker, cursor: str | None = None) -> None:
         for number, errand in list(turn.state.errands.items()):
             if _is(errand, ErrandKind.LIST_TOOLS, worker):
                 del turn.state.errands[number]
-    within = turn.state.policy.list_timeout
+    policy = turn.state.policy
+    # Where there is no handshake this is the first that a worker is asked: it may still be starting.
+    is_starting = session.phase is SessionPhase.COLD and worker.phase is WorkerPhase.LISTING and cursor is None
+    within = max(policy.list_timeout, policy.start_timeout) if is_starting else policy.list_timeout
     turn.send_errand(worker, ErrandKind.LIST_TOOLS, ("tools/list", params), within=within)
 
 

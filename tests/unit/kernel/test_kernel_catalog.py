@@ -3,7 +3,17 @@
 from typing import Any
 
 import pytest
-from tests.unit.kernel.driver import INITIALIZE, INITIALIZED, SERVER, TOOLS, World, answer, request, tool
+from tests.unit.kernel.driver import (
+    DESCRIPTION,
+    INITIALIZE,
+    INITIALIZED,
+    SERVER,
+    TOOLS,
+    World,
+    answer,
+    request,
+    tool,
+)
 
 from holdfast.kernel.catalog import ToolFacts, pointer_value, read_catalog
 from holdfast.kernel.policy import Policy
@@ -89,6 +99,29 @@ def test_a_list_that_does_not_come_in_time_does_not_keep_the_worker_from_serving
 
     assert world.worker.phase is WorkerPhase.READY
     assert world.dispatched(1) == ["initialize", "tools/call"]
+
+
+def test_without_a_handshake_a_worker_has_the_time_of_its_start_to_list_its_tools() -> None:
+    world = World(list_timeout=2.0, start_timeout=30.0)
+    world.worker_up()
+    world.calls(1, "read", **DESCRIPTION)
+    world.advance(20.0)  # it fetches itself first, or waits for a handshake that does not come
+    assert world.worker.phase is WorkerPhase.LISTING
+    page(world, TOOLS)
+    world.replace_worker()
+    world.worker_answers(1, {"content": []})
+
+    assert world.answer_to(1)["result"] == {"content": []}  # read is safe to repeat, and that is known
+
+
+def test_without_a_handshake_a_list_that_never_comes_does_not_keep_the_worker_from_serving_either() -> None:
+    world = World(list_timeout=2.0, start_timeout=30.0)
+    world.worker_up()
+    world.calls(1, "read", **DESCRIPTION)
+    world.advance(30.0)
+
+    assert world.worker.phase is WorkerPhase.READY
+    assert world.dispatched(1) == ["tools/call"]
 
 
 def test_a_server_without_tools_is_never_asked_for_them_and_serves() -> None:
