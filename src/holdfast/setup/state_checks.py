@@ -51,7 +51,10 @@ def _directory(check: str, path: Path, *, is_private: bool) -> Finding:
     if not os.path.lexists(path):
         above = nearest_directory(path)
         blocked = next((place for place in path.absolute().parents if os.path.lexists(place)), above)
-        if not blocked.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+        if not blocked.is_dir():
+            remedy = "move it out of the way, or set another one"
+            return Finding(check, "fail", f"{path} cannot be made: {blocked} is no directory", remedy)
+        if not os.access(above, os.W_OK | os.X_OK):
             return Finding(check, "fail", f"{path} cannot be made", f"make {above} writable, or set another one")
         return Finding(check, "ok", f"{path} will be made when it is needed")
     _write_in(path)

@@ -154,7 +154,10 @@ def test_directories_that_are_open_or_in_the_way_are_told(place: Path) -> None:
     (place / "cache").write_text("a file")
     assert look("state")[0].remedy == f"chmod 700 {place}/state"
     assert [(f.status, f.message) for f in look("cache")] == [("fail", f"{place}/cache is not a directory")]
-    assert statuses(look("cache", cache_dir=place / "cache" / "below")) == ["fail"]
+    (below,) = look("cache", cache_dir=place / "cache" / "below")
+    assert (below.status, below.message) == (
+        "fail", f"{place}/cache/below cannot be made: {place}/cache is no directory",
+    )  # fmt: skip
 
 
 def test_a_directory_of_hosts_that_is_a_trap_is_told(place: Path) -> None:
