@@ -127,7 +127,10 @@ class Surface:
     def _owns(self, uri: str) -> bool:
         if OWN_RESOURCES.get(uri) in self._documents:
             return True
-        return uri.startswith(OUTPUT_SCHEME) and self._bounds.are_on and self._bounds.store.is_ours(uri)
+        if not uri.startswith(OUTPUT_SCHEME) or not self._bounds.are_on:
+            return False
+        # Where nobody behind this host has resources, it is of one that came before, and gone with it.
+        return self._bounds.store.is_ours(uri) or self.lacks("resources")
 
     def _profile(self, request: Request) -> Profile | None:
         """How to speak to the client; None where a server has to tell it that the request is not in order."""

@@ -330,6 +330,18 @@ def test_an_output_that_is_not_there_is_not_found_in_words(
     assert len(json.dumps(answer)) < 1000
 
 
+def test_an_output_of_the_host_before_this_one_is_told_to_be_gone_where_the_worker_cannot_have_it(
+    tmp_path: Path,
+) -> None:
+    stage = Stage(tmp_path, output_bytes=1024)
+    stage.surface.lacks = {"resources"}.__contains__
+
+    answer = stage.asked("resources/read", uri=OutputStore(tmp_path).new_uri())
+
+    assert answer is not None
+    assert answer["error"]["message"] == "this output is not kept any more; call the tool again"
+
+
 def test_what_is_not_the_hosts_goes_to_the_worker(tmp_path: Path) -> None:
     stage = Stage(tmp_path, output_bytes=1024)
     other = OutputStore(tmp_path)
