@@ -263,6 +263,16 @@ def test_programs_are_told_of_a_restart_and_a_stop_as_json(cli: Cli, play: Play)
     }  # fmt: skip
 
 
+def test_a_program_is_told_which_release_is_activated(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "dist").mkdir()
+    root, dist = str(tmp_path / "releases"), str(tmp_path / "dist")
+    packed = json.loads(cli("release", "pack", "--json", root, dist, "--", "python", "{release}").stdout)
+    done = cli("release", "activate", root, packed["id"][:8], "--json")
+
+    assert json.loads(done.stdout) == packed
+    assert done.stderr == f"{packed['id']} is to serve\n"
+
+
 @pytest.mark.parametrize(
     ("words", "remedy"),
     [
