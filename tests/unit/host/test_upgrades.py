@@ -182,7 +182,6 @@ def test_a_release_that_was_rolled_back_is_taken_up_again_when_it_is_activated_a
 
     async def story() -> None:
         await host.until(partial(host.was_asked, 1))
-        releases.activate(packed[1].id)  # it serves: nothing is to be done
         releases.activate(packed[2].id)
         await host.until(partial(host.was_asked, 2))
         host.serving = packed[1].command  # the host went back by itself
