@@ -259,3 +259,13 @@ def test_the_commit_service_wants_a_token(tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 2
     assert "HOLDFAST_COMMIT_TOKEN" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "forge", ["gitea", "https://git.example", "https://git.example=gitlab", "git.example=gitea", "https://=gitea",
+              "https://git.example=gitea:NOT A NAME", "file:///srv=gitea"],
+)  # fmt: skip
+def test_a_forge_that_is_none_is_refused_with_an_example(forge: str, cli: Cli) -> None:
+    refused = cli("launch", "commit-service", "--forge", forge, env={"HOLDFAST_COMMIT_TOKEN": "secret"})
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "https://git.example=gitea:EXAMPLE_TOKEN" in refused.stderr

@@ -220,6 +220,7 @@ _MISHAPS: dict[str, Callable[[Workplace, Path], None]] = {
     "fine": lambda _place, _folder: None,
     "refuse": _refuse("ALLOWED_PATHS_VIOLATION", details={"path": "x"}, retryable=False),
     "later": _refuse("COMMIT_SERVICE_ERROR", details={"reason": "unreachable"}, retryable=True),
+    "limited": _refuse("COMMIT_SERVICE_ERROR", details={"retry_after_s": 1800}, retryable=True),
     "missing": _refuse("TOOLCHAIN_MISSING", details={"tool": "hugo"}),
     "odd": _refuse("INTERNAL", details=_DETAILS),
     "endless": _refuse("INTERNAL", details={"x": "y" * 1_000_000}),

@@ -21,6 +21,7 @@ from holdfast.cli.launching import (
     workspace_options,
 )
 from holdfast.errors import ToolError
+from holdfast.launch.forge_places import AUTO, KINDS
 
 if TYPE_CHECKING:
     from holdfast.launch.service import RunService
@@ -57,20 +58,24 @@ def command() -> None:
 @command.command(name="init")
 @click.argument("product", metavar="PRODUCT_REPO")
 @click.argument("site", metavar="SITE_REPO")
-def init(product: str, site: str) -> int:
+@click.option("--forge", type=click.Choice(KINDS), default=AUTO, show_default=True,
+              help="What the site's host is, where its name does not tell.")  # fmt: skip
+def init(product: str, site: str, forge: str) -> int:
     """Write a run configuration for two repositories, local or remote, to stdout.
 
-    Both are pinned to the commit that they have now.
+    Both are pinned to the commit that they have now. On GitHub and Gitea the pull request will be opened with the
+    token in GITHUB_TOKEN or GITEA_TOKEN.
 
     \b
     Examples:
       holdfast launch init . ~/src/site > run.yaml
-      holdfast launch init https://git.example/tablekit.git https://git.example/site.git > run.yaml
+      holdfast launch init . https://github.com/acme/site > run.yaml
+      holdfast launch init . https://git.example/acme/site.git --forge gitea > run.yaml
     """
     from holdfast.launch.deriving import derive, render_yaml
 
     with told():
-        print(render_yaml(derive(product, site)), end="")
+        print(render_yaml(derive(product, site, forge=forge)), end="")
     print("holdfast: read it through, then: holdfast launch start run.yaml", file=sys.stderr)
     return 0
 

@@ -13,6 +13,7 @@ from holdfast.errors import UsageError
 
 if TYPE_CHECKING:
     from holdfast.launch.http_service import Application
+    from holdfast.launch.publishing.forge_choice import ForgeRule
     from holdfast.launch.workspace import Workspace
 
 __all__ = ["commit_service", "telemetry_service"]
@@ -33,25 +34,31 @@ def _listen_option(address: str) -> Callable[[Decorated], Decorated]:
 @click.command(name="commit-service")
 @_listen_option("127.0.0.1:4320")
 @_TOKEN_FILE
+@click.option("--forge", "forges", metavar="URL=KIND[:VARIABLE]", multiple=True,
+              help="A forge of your own: its address, github or gitea, and where its token is.")  # fmt: skip
 @workspace_options
-def commit_service(listen: str, token_file: Path | None, **options: Any) -> int:
+def commit_service(listen: str, token_file: Path | None, forges: tuple[str, ...], **options: Any) -> int:
     """Serve commits and pull requests over HTTP, for runs that name this address in `commit_service`.
 
-    Clients send a bearer token: HOLDFAST_COMMIT_TOKEN or --token-file says which one.
+    Clients send a bearer token: HOLDFAST_COMMIT_TOKEN or --token-file says which one. The tokens of forges are the
+    service's own: GITHUB_TOKEN for github.com, GITEA_TOKEN for gitea.com and codeberg.org, and what --forge says.
 
     \b
     Examples:
-      HOLDFAST_COMMIT_TOKEN=... holdfast launch commit-service
+      HOLDFAST_COMMIT_TOKEN=... GITHUB_TOKEN=... holdfast launch commit-service
       holdfast launch commit-service --listen 127.0.0.1:0 --token-file token.txt
+      holdfast launch commit-service --forge https://git.example=gitea:EXAMPLE_TOKEN --token-file token.txt
     """
-    from holdfast.launch.publishing.bare_forge import BareForge
+    from holdfast.launch.publishing.forge_choice import ChosenForge
     from holdfast.launch.publishing.http import make_app
     from holdfast.launch.publishing.service import CommitService
 
     token = _token(token_file, _COMMIT_TOKEN)
     if not token:
         raise UsageError("the commit service needs a token", remedy=f"set {_COMMIT_TOKEN} or give --token-file")
-    service = CommitService(_workspace(options).services / "commits", BareForge())
+    root = _workspace(options).services / "commits"
+    forge = ChosenForge([_forge_rule(text) for text in forges], root / "limits")
+    service = CommitService(root, forge)
     return _serve(make_app(service, token), listen, "commit service")
 
 
@@ -74,6 +81,19 @@ def telemetry_service(listen: str, token_file: Path | None, **options: Any) -> i
     services.mkdir(parents=True, exist_ok=True)
     service = TelemetryService(services / "telemetry.sqlite")
     return _serve(make_app(service, _token(token_file, _TELEMETRY_TOKEN) or None), listen, "telemetry service")
+
+
+def _forge_rule(text: str) -> "ForgeRule":
+    from holdfast.launch.forge_places import PLAIN, belongs_to
+    from holdfast.launch.publishing.forge_choice import ForgeRule
+
+    url, _, meant = text.rpartition("=")
+    kind, _, variable = meant.partition(":")
+    is_variable = not variable or variable.isidentifier()
+    is_address = url.startswith(("https://", "http://")) and belongs_to(url, url)
+    if kind not in (PLAIN, "github", "gitea") or not is_variable or not is_address:
+        raise UsageError(f"{text!r} is no forge", remedy="write it like https://git.example=gitea:EXAMPLE_TOKEN")
+    return ForgeRule(kind, variable, url)
 
 
 def _workspace(options: dict[str, Any]) -> "Workspace":

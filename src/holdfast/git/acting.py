@@ -104,7 +104,14 @@ def act(
     return out
 
 
-def clone_at(address: str, commit: str, into: Path, *, stop: Callable[[], bool] = never) -> None:
+def clone_at(
+    address: str,
+    commit: str,
+    into: Path,
+    *,
+    env: Mapping[str, str] | None = None,
+    stop: Callable[[], bool] = never,
+) -> None:
     """A work tree of exactly this commit at `into`, which must not exist; it appears whole or not at all.
 
     Only what the commit needs is fetched where the other side allows that. Submodules are left empty.
@@ -120,20 +127,21 @@ def clone_at(address: str, commit: str, into: Path, *, stop: Callable[[], bool] 
         (fresh / ".git" / "info").mkdir(exist_ok=True)
         (fresh / ".git" / "info" / "attributes").write_text(_ATTRIBUTES, encoding="ascii")
         act(["remote", "add", "--", "origin", address], root=fresh, stop=stop)
-        _fetch(fresh, commit, stop)
+        _fetch(fresh, commit, env, stop)
         act(["checkout", "--quiet", "--detach", commit], root=fresh, stop=stop)
         fresh.rename(into)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
 
 
-def _fetch(root: Path, commit: str, stop: Callable[[], bool]) -> None:
+def _fetch(root: Path, commit: str, env: Mapping[str, str] | None, stop: Callable[[], bool]) -> None:
     try:
-        act(["fetch", "--quiet", "--depth=1", "--no-tags", "origin", commit], root=root, network=True, stop=stop)
+        act(["fetch", "--quiet", "--depth=1", "--no-tags", "origin", commit], root=root, env=env,
+            network=True, stop=stop)  # fmt: skip
     except GitStoppedError:
         raise
     except GitError:  # older servers give only what a branch or tag points to
-        act(["fetch", "--quiet", "--tags", "origin", "+refs/heads/*:refs/remotes/origin/*"], root=root,
+        act(["fetch", "--quiet", "--tags", "origin", "+refs/heads/*:refs/remotes/origin/*"], root=root, env=env,
             network=True, stop=stop)  # fmt: skip
     try:
         act(["cat-file", "-e", f"{commit}^{{commit}}"], root=root, stop=stop)
@@ -156,6 +164,7 @@ def _communicate(
 
 
 def _complaint(said: str) -> str:
-    lines = said.splitlines()
+    # That nobody was asked for a password is no news; what it was needed for is in the next line.
+    lines = [line for line in said.splitlines() if "askpass" not in line]
     worst = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[0] if lines else "")
     return worst.removeprefix("fatal: ").removeprefix("error: ").strip()

@@ -11,11 +11,14 @@ from typing import Any
 
 from holdfast.errors import ToolError, UsageError
 from holdfast.launch.documents import schema
+from holdfast.launch.forge_places import AUTO, ForgeAddressError, place_of, usual_variable
 from holdfast.launch.patching.fence import Fence
 from holdfast.launch.run_config import checked
+from holdfast.launch.scouting.cloning import shown_address
 from holdfast.launch.scouting.hugo_config import hugo_facts, is_hugo_config, read_hugo_config
 from holdfast.launch.scouting.manifests import Manifest, is_manifest, manifests_among
 from holdfast.launch.scouting.profile import languages_of, platform_of
+from holdfast.launch.site_access import access_to
 from holdfast.launch.sources import Source, opened
 from holdfast.launch.states import SECTIONS
 from holdfast.launch.yaml_writing import yaml_lines
@@ -49,7 +52,7 @@ _BLOCKS: Sequence[tuple[str, Sequence[str]]] = (
     ),
     ("Where the run is recorded. `embedded:` needs no service.", ("telemetry",)),
     (
-        "Who commits and opens the pull request. `embedded:` does it here; the variable may hold a token.",
+        "Who commits and opens the pull request. `embedded:` does it here. GitHub and Gitea want a token.",
         ("commit_service",),
     ),
     ("How the nine tools are served over the network; not used on the command line.", ("mcp",)),
@@ -62,19 +65,23 @@ def derive(
     product: str,
     site: str,
     *,
+    forge: str = AUTO,
     overrides: Mapping[str, Any] | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
     """A configuration for these repositories (paths or addresses), pinned to their newest commits.
 
-    `overrides` replace its fields; `tell` is given what the user should know, and prints it to stderr by default.
+    `forge` says what the site's host is, where its name does not; `overrides` replace fields; `tell` is given what
+    the user should know, and prints it to stderr by default.
     """
     tell = tell or _to_stderr
     with opened(product, "product", tell) as goods:
         told = _product(goods, tell)
-    with opened(site, "site", tell) as pages:
+    with opened(site, "site", tell, access=access_to(site, forge)) as pages:
         told |= _site(pages, told["product_slug"], tell)
-    config = _fixed() | told | dict(overrides or {})
+    config = _fixed() | told
+    config["commit_service"] |= _forge(told["site_repo_url"], forge, tell)
+    config |= dict(overrides or {})
     try:
         checked(config)
     except ToolError as error:
@@ -172,6 +179,24 @@ def _site(source: Source, slug: str, tell: Callable[[str], None]) -> dict[str, A
         },
         "allowed_paths": [f"{roots[name]}/{slug}/" for name in wanted],
     }
+
+
+def _forge(address: str, kind: str, tell: Callable[[str], None]) -> dict[str, Any]:
+    """How the pull request is opened there; nothing to say where the site is plain git."""
+    try:
+        place = place_of(address, kind)
+    except ForgeAddressError as error:
+        raise UsageError(
+            f"no pull request can be opened at {shown_address(address)}: {error}", remedy="correct the address"
+        ) from error
+    if place is None:
+        if kind == AUTO and "://" in address and not address.startswith("file:"):
+            host = shown_address(address).partition("://")[2].partition("/")[0]
+            tell(f"it is not known what {host} is: the pull request will be plain git, unless --forge says more")
+        return {"forge": kind} if kind != AUTO else {}
+    variable = usual_variable(place.kind)
+    tell(f"the pull request will be opened on {place.web} with the token in {variable}")
+    return {"forge": place.kind, "github_token_env": variable}
 
 
 def _can_show(files: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from holdfast.errors import ToolError
 from holdfast.git.acting import checked_address
 from holdfast.git.asking import GitError
+from holdfast.launch.forge_places import AUTO, KINDS, PLAIN, ForgeAddressError, place_of
 from holdfast.launch.patching.fence import Fence
 from holdfast.launch.writing.model.recorded import RECORDED
 
@@ -44,7 +45,7 @@ class Problem(NamedTuple):
 def broken_rules(config: Mapping[str, Any]) -> list[Problem]:
     """Every rule that the configuration breaks; fields of the wrong type are left to the schema."""
     rules: tuple[Callable[[Mapping[str, Any]], Iterator[Problem]], ...] = (
-        _languages, _layout, _addresses, _services, _templates, _plain_paths, _pairs,
+        _languages, _layout, _addresses, _services, _forge, _templates, _plain_paths, _pairs,
     )  # fmt: skip
     return [problem for rule in rules for problem in rule(config)]
 
@@ -170,6 +171,29 @@ def _problem_of_url(url: str) -> str:
     if parts.username is not None or parts.password is not None:
         return "credentials do not belong into an address: name the variable that holds them"
     return ""
+
+
+def _forge(config: Mapping[str, Any]) -> Iterator[Problem]:
+    where = "/commit_service/forge"
+    kind, url = _at(config, where), _at(config, "/commit_service/forge_url")
+    site = config.get("site_repo_url")
+    if _at(config, "/commit_service/endpoint_url") != "embedded:":
+        if kind is not None or url is not None:
+            yield Problem(
+                where, "dependentRequired", "a service elsewhere knows its forges itself: leave this out"
+            )
+        return
+    if isinstance(url, str) and (problem := _problem_of_url(url)):
+        yield Problem("/commit_service/forge_url", "format", problem)
+        return
+    if url is not None and kind in (None, AUTO, PLAIN):
+        yield Problem(where, "dependentRequired", "say github or gitea: forge_url alone does not tell which it is")
+        return
+    if isinstance(site, str) and (kind is None or kind in KINDS):
+        try:
+            place_of(site, kind or AUTO, url if isinstance(url, str) else "")
+        except ForgeAddressError as error:
+            yield Problem("/site_repo_url", "format", str(error))
 
 
 def _templates(config: Mapping[str, Any]) -> Iterator[Problem]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from holdfast.errors import UsageError
 from holdfast.git.acting import act
@@ -25,6 +26,10 @@ __all__ = ["Source", "opened"]
 
 _REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|[A-Za-z0-9_.-]+@[A-Za-z0-9.-]+:")
 
+_LOCKED = re.compile(r"could not read (?:username|password)|authentication failed|error: 40[134]", re.IGNORECASE)
+_LET_IN = (
+    "it is private, or not there: GITHUB_TOKEN or GITEA_TOKEN with --forge lets git in, or git's own credentials"
+)
 _OF_ANOTHER = re.compile("dubious ownership in repository at '(.+)'")
 
 
@@ -49,11 +54,16 @@ class Source:
 
 
 @contextmanager
-def opened(given: str, what: str, tell: Callable[[str], None]) -> Iterator[Source]:
-    """The repository at a path or address; UsageError where there is none, or no commit in it."""
+def opened(
+    given: str, what: str, tell: Callable[[str], None], *, access: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[Source]:
+    """The repository at a path or address; UsageError where there is none, or no commit in it.
+
+    `access` is an environment in which git may enter where it may not without.
+    """
     if _REMOTE.match(given):
         with tempfile.TemporaryDirectory(prefix="holdfast-look-") as folder:
-            yield _remote(given, what, Path(folder))
+            yield _remote(given, what, Path(folder), access)
     else:
         yield _local(given, what, tell)
 
@@ -89,18 +99,29 @@ def _unusable(given: str, error: GitError) -> UsageError:
     return UsageError(f"{given} is no git repository: {_short(error)}", remedy=init)
 
 
-def _remote(given: str, what: str, folder: Path) -> Source:
+def _remote(given: str, what: str, folder: Path, access: Mapping[str, str]) -> Source:
     remedy = f"check the address of the {what} repository, and that something is committed there"
     if problem := problem_of_repository(given):
         raise UsageError(f"{shown_address(given)} cannot be fetched: {problem}", remedy=remedy)
     try:
         act(["init", "--quiet", "--bare"], root=folder)
-        act(["fetch", "--quiet", "--depth=1", "--no-tags", "--", given, "HEAD"], root=folder, network=True)
+        _fetch(given, folder, access)
         commit = act(["rev-parse", "--verify", "FETCH_HEAD^{commit}"], root=folder).decode().strip()
     except GitError as error:
         told = _short(error).replace(given, shown_address(given))
+        remedy = _LET_IN if _LOCKED.search(str(error)) else remedy
         raise UsageError(f"{shown_address(given)} cannot be fetched: {told}", remedy=remedy) from error
     return _source(given, commit, folder)
+
+
+def _fetch(given: str, folder: Path, access: Mapping[str, str]) -> None:
+    wanted = ["fetch", "--quiet", "--depth=1", "--no-tags", "--", given, "HEAD"]
+    try:
+        act(wanted, root=folder, network=True)
+    except GitError:
+        if not access:
+            raise
+        act(wanted, root=folder, network=True, env=access)
 
 
 def _head(git: Git, given: str) -> str:

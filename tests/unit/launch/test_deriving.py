@@ -268,3 +268,51 @@ def test_a_core_in_rust_behind_a_python_package_is_a_python_product(tmp_path: Pa
     make_site(tmp_path / "site")
     config, _ = derived(tmp_path / "product", tmp_path / "site")
     assert (config["target_platform"], config["product_name"]) == ("python", "fastkit")
+
+
+FORGES = [
+    (
+        "https://github.com/acme/site",
+        "auto",
+        {"forge": "github", "github_token_env": "GITHUB_TOKEN"},
+        "GITHUB_TOKEN",
+    ),
+    (
+        "https://codeberg.org/acme/site",
+        "auto",
+        {"forge": "gitea", "github_token_env": "GITEA_TOKEN"},
+        "codeberg.org",
+    ),
+    (
+        "git@git.example:acme/site.git",
+        "gitea",
+        {"forge": "gitea", "github_token_env": "GITEA_TOKEN"},
+        "git.example",
+    ),
+    ("https://git.example/acme/site", "auto", {}, "it is not known what git.example is"),
+    ("https://git.example/acme/site", "git", {"forge": "git"}, ""),
+]
+
+
+@pytest.mark.parametrize(("address", "kind", "settings", "said"), FORGES)
+def test_the_configuration_of_a_site_on_a_forge_can_open_pull_requests(
+    repositories: tuple[Path, Path], address: str, kind: str, settings: dict[str, str], said: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    here = (
+        f'[url "file://{repositories[1]}"]\n\tinsteadOf = {address}\n'  # the address as it is, without a network
+    )
+    (tmp_path / ".gitconfig").write_text(here, "utf-8")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    told: list[str] = []
+    config = derive(str(repositories[0]), address, forge=kind, tell=told.append)
+    made = config["commit_service"]
+    assert config["site_repo_url"] == address
+    assert made["github_token_env"] == settings.get("github_token_env", "LAUNCH_COMMIT_TOKEN")
+    assert said in " ".join(told)
+    assert checked(config)["commit_service"].get("forge") == settings.get("forge")
+
+
+def test_a_forge_that_the_site_cannot_be_on_is_told(repositories: tuple[Path, Path]) -> None:
+    with pytest.raises(UsageError, match="on no forge"):
+        derive(str(repositories[0]), str(repositories[1]), forge="github", tell=lambda _: None)

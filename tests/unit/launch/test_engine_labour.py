@@ -29,7 +29,7 @@ def test_a_refusal_that_is_final_ends_the_run_with_it(stage: Stage) -> None:
     stage.check(run_id)
 
 
-@pytest.mark.parametrize(("word", "attempts"), [("later", 3), ("missing", 1), ("mute", 3)])
+@pytest.mark.parametrize(("word", "attempts"), [("later", 3), ("limited", 1), ("missing", 1), ("mute", 3)])
 def test_what_may_pass_is_tried_again_and_then_the_run_rests_until_somebody_resumes_it(
     stage: Stage, word: str, attempts: int
 ) -> None:

@@ -146,6 +146,9 @@ def test_a_field_that_is_missing_is_named(name: str) -> None:
         ("commit_service/endpoint_url", "unix:/x"),
         ("commit_service/endpoint_url", "http://x.example:0/"),
         ("commit_service/github_token_env", "NOT A NAME"),
+        ("commit_service/forge", "gitlab"),
+        ("commit_service/forge_url", "https://git.example"),
+        ("commit_service/forge_url", "https://me:secret@git.example"),
         ("commit_service/commit_message_template", "Launch {secret}"),
         ("commit_service/commit_message_template", "Launch {product_name.__class__}"),
         ("commit_service/commit_message_template", "Launch {product_name!r}"),
@@ -310,3 +313,30 @@ def test_a_missing_language_is_told_without_quoting_the_whole_configuration() ->
     assert (
         refused.value.message == "The run_config is not valid: /: one of locale and locales is a required property"
     )
+
+
+FORGES: list[tuple[dict[str, str], str, bool]] = [
+    ({}, "https://github.com/acme/site", True),
+    ({"forge": "github"}, "https://github.com/acme/site", True),
+    ({"forge": "gitea"}, "https://git.example/acme/site", True),
+    ({"forge": "gitea", "forge_url": "https://git.example/"}, "https://git.example/acme/site", True),
+    ({"forge": "git"}, "https://github.com/acme/site", True),
+    ({"forge": "github"}, "/srv/site", False),
+    ({}, "https://github.com/acme", False),
+    ({"forge": "gitea"}, "http://git.example/acme/site", False),
+    ({"forge": "gitea", "forge_url": "https://other.example"}, "https://git.example/acme/site", False),
+    ({"forge_url": "https://git.example"}, "https://git.example/acme/site", False),
+    ({"forge": "gitea", "endpoint_url": "https://commits.example"}, "https://git.example/acme/site", False),
+]
+
+
+@pytest.mark.parametrize(("settings", "site", "is_right"), FORGES)
+def test_a_forge_must_be_one_that_the_site_can_be_on(settings: dict[str, str], site: str, is_right: bool) -> None:
+    config = sample(site_repo_url=site, commit_service=sample()["commit_service"] | settings)
+    if is_right:
+        assert checked(config)["commit_service"] == config["commit_service"]
+    else:
+        assert {one["instancePath"].split("/")[1] for one in problems(config)} <= {
+            "site_repo_url",
+            "commit_service",
+        }

@@ -96,7 +96,8 @@ class Labour:
                 async with self._parts.slots:
                     await self._attempt(worker, scope, about or {})
             except WorkFailedError as failure:
-                if attempt == _ATTEMPTS or not (failure.retryable or failure.died):
+                is_told_when = "retry_after_s" in failure.details  # whoever says when is not asked before
+                if attempt == _ATTEMPTS or is_told_when or not (failure.retryable or failure.died):
                     raise
                 await asyncio.sleep(_PAUSE * attempt)
             else:

@@ -13,31 +13,32 @@ from typing import Any
 
 from holdfast.git.acting import GitFailedError
 from holdfast.git.asking import GitError
-from holdfast.launch.publishing.addresses import local_directory, shown, without_secrets
+from holdfast.launch.publishing.addresses import local_directory, shown
+from holdfast.launch.publishing.branches import branch_reference, push_refused, refuse_moved_base, refuse_taken
 from holdfast.launch.publishing.forges import Proposal, PullRequest
 from holdfast.launch.publishing.mirror import Mirror
 from holdfast.launch.publishing.pull_records import (
     PATTERNS,
     Pulls,
-    branch_reference,
     head_reference,
     record_reference,
     store_record,
 )
 from holdfast.launch.publishing.refusal import Refusal
 from holdfast.launch.publishing.stale_locks import locks_of, settle
-from holdfast.observe.redaction import Redactor
 
 __all__ = ["BareForge"]
 
 _MOST_REFUSALS = 4
 _MOST_TRIES = 200
 _PAUSE_SECONDS = 0.02
-_LONGEST_COMPLAINT = 500
 
 
 class BareForge:
     """Pull requests as references of the site's own repository."""
+
+    def prepare(self, mirror: Mirror) -> None:
+        """Git finds the site by itself, with what the user's own configuration holds."""
 
     def publish(self, mirror: Mirror, proposal: Proposal) -> PullRequest:
         """Open the pull request, or find the one that is there."""
@@ -46,8 +47,8 @@ class BareForge:
             pulls = _look(mirror, proposal)
             number = pulls.number_of(mirror, proposal)
             if not pulls.is_whole(number):
-                _refuse_taken(pulls, proposal)
-                _refuse_moved_base(mirror, pulls, proposal)
+                refuse_taken(pulls.remote, proposal)
+                refuse_moved_base(mirror, pulls.remote, proposal)
                 # A number that was refused before may be held by somebody who does not let go.
                 number = number or max(pulls.numbers(), default=0) + 1 + refusals
                 try:
@@ -78,30 +79,6 @@ def _look(mirror: Mirror, proposal: Proposal) -> Pulls:
     return Pulls(mirror.look(branch_reference(proposal.branch), *PATTERNS))
 
 
-def _refuse_taken(pulls: Pulls, proposal: Proposal) -> None:
-    there = pulls.remote.references.get(branch_reference(proposal.branch), proposal.commit_sha)
-    if there != proposal.commit_sha:
-        raise Refusal(
-            "BRANCH_EXISTS",
-            f"the branch {proposal.branch} is there already, with another commit",
-            details={"branch": proposal.branch, "commit_sha": there},
-        )
-
-
-def _refuse_moved_base(mirror: Mirror, pulls: Pulls, proposal: Proposal) -> None:
-    if not proposal.require_clean_base:
-        return
-    head = pulls.remote.head
-    if head and not mirror.has(head):
-        head = mirror.follow()
-    if not head or not mirror.is_ancestor(proposal.base_ref, head):
-        raise Refusal(
-            "BASE_MOVED",
-            "the default branch of the site does not have the commit on which this one rests",
-            details={"reason": "rewritten", "base_ref": proposal.base_ref, "head": head},
-        )
-
-
 def _push(mirror: Mirror, pulls: Pulls, proposal: Proposal, number: int) -> None:
     """Create whatever is missing of the pull request: all of it, or nothing."""
     wanted = {
@@ -112,11 +89,7 @@ def _push(mirror: Mirror, pulls: Pulls, proposal: Proposal, number: int) -> None
         target = pulls.remote.default_branch
         wanted[record_reference(number)] = store_record(mirror, proposal, number, target)
     missing = {name: commit for name, commit in wanted.items() if name not in pulls.remote.references}
-    mirror.ask_site(
-        "push", "--quiet", "--porcelain", "--atomic", "--no-verify", "--no-follow-tags", "--no-signed",
-        "--recurse-submodules=no", *(f"--force-with-lease={name}:" for name in missing),
-        "--", mirror.address, *(f"{commit}:{name}" for name, commit in missing.items()),
-    )  # fmt: skip
+    mirror.push_new(missing)
 
 
 def _after_refusal(mirror: Mirror, proposal: Proposal, number: int, refusals: int, error: GitFailedError) -> int:
@@ -130,12 +103,7 @@ def _after_refusal(mirror: Mirror, proposal: Proposal, number: int, refusals: in
         settle(locks)
         return refusals
     if refusals + 1 == _MOST_REFUSALS:
-        told = Redactor().text(without_secrets(error.said.strip(), mirror.address))[:_LONGEST_COMPLAINT]
-        raise Refusal(
-            "PUSH_REFUSED",
-            f"the repository of the site takes no pull request: {without_secrets(str(error), mirror.address)}",
-            details={"repo_url": shown(mirror.address), "said": told},
-        ) from error
+        raise push_refused(mirror, error) from error
     mirror.wait(_PAUSE_SECONDS * (refusals + 1))
     return refusals + 1
 

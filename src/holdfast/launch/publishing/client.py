@@ -7,7 +7,7 @@ status and code. What the fence of the service refuses is ALLOWED_PATHS_VIOLATIO
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import Event
 from time import monotonic
@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from holdfast.errors import ToolError
 from holdfast.git.asking import GitStoppedError, never
 from holdfast.launch.http_client import Answer, Unreachable, call
-from holdfast.launch.publishing.bare_forge import BareForge
+from holdfast.launch.publishing.forge_choice import ChosenForge, ForgeRule
 from holdfast.launch.publishing.mirror import MirrorError
 from holdfast.launch.publishing.refusal import Refusal
 from holdfast.launch.publishing.service import LARGEST_REQUEST, CommitService
@@ -51,19 +51,27 @@ class Commits(Protocol):
 
 
 def connect(
-    endpoint_url: str, root: Path, *, token: str | None = None, stop: Callable[[], bool] = never
+    endpoint_url: str,
+    root: Path,
+    *,
+    token: str | None = None,
+    forges: Sequence[ForgeRule] = (),
+    stop: Callable[[], bool] = never,
 ) -> Commits:
-    """The service at the address; `embedded:` is one in this process that keeps its state below `root`."""
+    """The service at the address; `embedded:` is one in this process that keeps its state below `root`.
+
+    `token` is for a service elsewhere, which has forges of its own; `forges` are for the one in this process.
+    """
     if endpoint_url == EMBEDDED:
-        return EmbeddedCommits(root / "commits", stop=stop)
+        return EmbeddedCommits(root / "commits", forges, stop=stop)
     return CommitClient(endpoint_url, token=token, stop=stop)
 
 
 class EmbeddedCommits:
     """The service in this process."""
 
-    def __init__(self, root: Path, *, stop: Callable[[], bool] = never) -> None:
-        self._service = CommitService(root, BareForge(), stop=stop)
+    def __init__(self, root: Path, forges: Sequence[ForgeRule] = (), *, stop: Callable[[], bool] = never) -> None:
+        self._service = CommitService(root, ChosenForge(forges, root / "limits"), stop=stop)
 
     def commit(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """The commit; ToolError where there is none."""
@@ -171,6 +179,7 @@ class CommitClient:
 
 def _failure(status: int, code: str, message: str, details: Mapping[str, Any]) -> ToolError:
     told = {**details, "status": status, "code": code}
+    remedy = told.pop("remedy", None)
     message = message[:_LONGEST_MESSAGE]
     if code == "PATH_NOT_ALLOWED":
         return ToolError("ALLOWED_PATHS_VIOLATION", message, details=told, retryable=False)
@@ -178,7 +187,7 @@ def _failure(status: int, code: str, message: str, details: Mapping[str, Any]) -
     verb = "failed" if is_passing else "refused"
     return ToolError(
         "COMMIT_SERVICE_ERROR", f"the commit service {verb}: {message}", details=told, retryable=is_passing,
-        hint=_IDENTIFY if status in _UNKNOWN else None,
+        hint=_IDENTIFY if status in _UNKNOWN else str(remedy)[:_LONGEST_MESSAGE] if remedy else None,
     )  # fmt: skip
 
 

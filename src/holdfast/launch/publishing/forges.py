@@ -1,7 +1,8 @@
-"""A forge makes a commit visible: its branch and its pull request appear together, or neither of them does.
+"""A forge makes a commit visible: as a branch and a pull request.
 
-Repeating is part of the promise: whoever publishes the same commit for the same branch again is given the pull
-request that is there, though nobody remembers having opened it.
+On plain git both appear together, or neither does. GitHub and Gitea have them apart: first the branch, then the
+pull request. Repeating is part of the promise: whoever publishes the same commit for the same branch again goes on
+from what is there, and is given the pull request that exists, though nobody remembers having opened it.
 """
 
 from dataclasses import dataclass
@@ -37,10 +38,14 @@ class PullRequest(NamedTuple):
 class Forge(Protocol):
     """Where pull requests live."""
 
+    def prepare(self, mirror: Mirror) -> None:
+        """Tell the mirror how git gets to the site, before anything is fetched; Refusal where nobody may."""
+        ...
+
     def publish(self, mirror: Mirror, proposal: Proposal) -> PullRequest:
         """Open the pull request, or find the one that is there.
 
-        Refusal BRANCH_EXISTS, BASE_MOVED or PUSH_REFUSED where that cannot be.
+        Refusal BRANCH_EXISTS, BASE_MOVED, PUSH_REFUSED, PULL_REQUEST_* or FORGE_* where that cannot be.
         """
         ...
 

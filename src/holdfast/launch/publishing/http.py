@@ -105,4 +105,8 @@ def _refusals_told(do: Callable[[], _Told]) -> _Told:
     try:
         return do()
     except Refusal as refusal:
-        raise HttpFault(refusal.status, refusal.code, refusal.message, details=refusal.details) from refusal
+        wait = refusal.details.get("retry_after_s")
+        raise HttpFault(
+            refusal.status, refusal.code, refusal.message, details=refusal.details,
+            headers={} if wait is None else {"Retry-After": str(wait)},
+        ) from refusal  # fmt: skip

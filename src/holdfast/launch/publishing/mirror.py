@@ -7,27 +7,36 @@ work tree, and nothing of it reaches the site before a forge publishes it.
 
 import fcntl
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
 from time import monotonic
+from types import MappingProxyType
 from typing import NamedTuple
 
 from holdfast.errors import HoldfastError
-from holdfast.git.acting import act
+from holdfast.git.acting import GitFailedError, act
 from holdfast.git.asking import GitError, GitStoppedError, GitTimeoutError, never
 from holdfast.launch.publishing.addresses import repository_id, shown, without_secrets
+from holdfast.launch.publishing.forge_token import ForgeToken
 from holdfast.launch.publishing.refusal import Refusal
 from holdfast.launch.publishing.stale_locks import locks_below, settle
 
-__all__ = ["Mirror", "MirrorError", "Remote", "opened"]
+__all__ = ["Mirror", "MirrorError", "Remote", "Route", "opened"]
 
 _LOOK_SECONDS = 0.02
 _NETWORK_SECONDS = 240.0
 _HEAD = "refs/site/head"
 _WORK = "making-"
+# What git says where a token does not open the repository, or not for this.
+_LOCKED_OUT = re.compile(
+    r"authentication failed|could not read (?:username|password)|returned error: 40[1-4]|repository .*not found"
+    r"|permission to \S+ denied|terminal prompts disabled|unauthorized|access denied",
+    re.IGNORECASE,
+)
 
 
 class MirrorError(HoldfastError):
@@ -42,12 +51,21 @@ class Remote(NamedTuple):
     references: dict[str, str]
 
 
+class Route(NamedTuple):
+    """How git gets to the site: where that really is, and the token with which it is let in there, if any."""
+
+    address: str
+    token: ForgeToken | None = None
+    environment: Mapping[str, str] = MappingProxyType({})
+
+
 class Mirror:
-    """The repository of one site, in the hands of one caller."""
+    """The repository of one site, in the hands of one caller. `address` is the site as the caller named it."""
 
     def __init__(self, path: Path, address: str, *, stop: Callable[[], bool] = never) -> None:
         self.path = path
         self.address = address
+        self.route = Route(address)
         self._stop = stop
 
     def git(self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> bytes:
@@ -68,15 +86,17 @@ class Mirror:
     def ask_site(self, *arguments: str) -> bytes:
         """What git prints with the site's own repository at hand; raises what git raises."""
         return act(
-            arguments, root=self.path, env={"GIT_DIR": str(self.path)}, network=True, seconds=_NETWORK_SECONDS,
-            stop=self._stop,
+            arguments, root=self.path, env={"GIT_DIR": str(self.path), **self.route.environment}, network=True,
+            seconds=_NETWORK_SECONDS, stop=self._stop,
         )  # fmt: skip
 
     def wait(self, seconds: float) -> None:
         """Let some time pass."""
-        if self._stop():
-            raise GitStoppedError("stopped")
-        Event().wait(seconds)
+        until = monotonic() + seconds
+        while (left := until - monotonic()) > 0:
+            if self._stop():
+                raise GitStoppedError("stopped")
+            Event().wait(min(left, _LOOK_SECONDS))
 
     def has(self, commit: str) -> bool:
         """Whether the commit is here."""
@@ -90,7 +110,7 @@ class Mirror:
     def look(self, *patterns: str) -> Remote:
         """The references of the site that match, and what is checked out there by default."""
         try:
-            told = self.ask_site("ls-remote", "--symref", "--", self.address, "HEAD", *patterns)
+            told = self.ask_site("ls-remote", "--symref", "--", self.route.address, "HEAD", *patterns)
         except GitError as error:
             raise self.unreachable(error) from error
         head, branch, references = "", "", {}
@@ -132,6 +152,14 @@ class Mirror:
         """Fetch these references, which the site has, below `refs/site/`."""
         self._fetch_or_refuse(*(f"+{name}:refs/site/{name.removeprefix('refs/')}" for name in names))
 
+    def push_new(self, references: Mapping[str, str]) -> None:
+        """Create these references, which the site must not have: all of them, or none; raises what git raises."""
+        self.ask_site(
+            "push", "--quiet", "--porcelain", "--atomic", "--no-verify", "--no-follow-tags", "--no-signed",
+            "--recurse-submodules=no", *(f"--force-with-lease={name}:" for name in references),
+            "--", self.route.address, *(f"{commit}:{name}" for name, commit in references.items()),
+        )  # fmt: skip
+
     @contextmanager
     def workspace(self) -> Iterator[Path]:
         """A directory for as long as a commit is made."""
@@ -150,22 +178,34 @@ class Mirror:
         self.path.rename(aside)
         shutil.rmtree(aside, ignore_errors=True)
 
+    def told(self, text: str) -> str:
+        """What git or the site said, without what is secret."""
+        text = without_secrets(text, self.address)
+        return self.route.token.hidden(text) if self.route.token else text
+
+    def is_locked(self, error: GitError) -> bool:
+        """Whether the token is what the site does not like."""
+        said = error.said if isinstance(error, GitFailedError) else ""
+        return self.route.token is not None and _LOCKED_OUT.search(said) is not None
+
     def unreachable(self, error: GitError) -> Refusal | GitError:
         """What to tell where the site did not answer."""
         if isinstance(error, GitTimeoutError):
             return Refusal("OUT_OF_TIME", "the repository of the site did not answer in time")
         if isinstance(error, GitStoppedError):
             return error
-        return Refusal(
-            "REMOTE_UNREACHABLE",
-            f"the repository of the site cannot be reached: {without_secrets(str(error), self.address)}",
-            details={"repo_url": shown(self.address)},
-        )
+        details = {"repo_url": shown(self.address)}
+        if self.route.token and self.is_locked(error):
+            message = f"the token does not open the repository to git: {self.told(str(error))}"
+            remedy = f"give the token in {self.route.token.variable} the right to write contents"
+            return Refusal("FORGE_FORBIDDEN", message, details=details, remedy=remedy)
+        message = f"the repository of the site cannot be reached: {self.told(str(error))}"
+        return Refusal("REMOTE_UNREACHABLE", message, details=details)
 
     def _fetch(self, *references: str) -> None:
         self.ask_site(
             "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
-            "--update-shallow", "--no-auto-maintenance", "--", self.address, *references,
+            "--update-shallow", "--no-auto-maintenance", "--", self.route.address, *references,
         )  # fmt: skip
 
     def _fetch_or_refuse(self, *references: str) -> None:

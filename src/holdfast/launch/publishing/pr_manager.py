@@ -11,9 +11,11 @@ from typing import Any
 
 from holdfast.errors import ToolError
 from holdfast.launch.documents import sha256
+from holdfast.launch.forge_places import AUTO
 from holdfast.launch.gates.rollback import rollback_problems
 from holdfast.launch.identifiers import request_key
-from holdfast.launch.publishing.client import Commits, connect
+from holdfast.launch.publishing.client import EMBEDDED, Commits, connect
+from holdfast.launch.publishing.forge_choice import ForgeRule
 from holdfast.launch.publishing.pr_text import changes_of, filled, pull_request_body, rollback_steps
 from holdfast.launch.scouting.cloning import shown_address
 from holdfast.launch.work import Workplace
@@ -53,9 +55,11 @@ def work(place: Workplace) -> None:
 
 def _connected(place: Workplace) -> Commits:
     asked = place.config["commit_service"]
-    return connect(
-        asked["endpoint_url"], Path(place.about["service_root"]), token=os.environ.get(asked["github_token_env"])
-    )
+    root, variable = Path(place.about["service_root"]), asked["github_token_env"]
+    if asked["endpoint_url"] == EMBEDDED:
+        rule = ForgeRule(asked.get("forge", AUTO), variable, asked.get("forge_url", ""))
+        return connect(EMBEDDED, root, forges=[rule])
+    return connect(asked["endpoint_url"], root, token=os.environ.get(variable))
 
 
 def _values(place: Workplace) -> dict[str, str]:

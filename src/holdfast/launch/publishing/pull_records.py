@@ -10,7 +10,7 @@ from holdfast.launch.publishing.commits import Signature, commit_of
 from holdfast.launch.publishing.forges import Proposal
 from holdfast.launch.publishing.mirror import Mirror, Remote
 
-__all__ = ["PATTERNS", "Pulls", "branch_reference", "head_reference", "record_reference", "store_record"]
+__all__ = ["PATTERNS", "Pulls", "head_reference", "record_reference", "store_record"]
 
 PATTERNS = ("refs/pull/*/head", "refs/holdfast/pulls/*")
 """What a repository is asked for, to know its pull requests."""
@@ -21,11 +21,6 @@ _HEAD = re.compile(f"refs/pull/{_NUMBER}/head")
 _RECORD = re.compile(f"refs/holdfast/pulls/{_NUMBER}")
 _LARGEST = 1_000_000
 _TEXTS = ("branch", "commit_sha", "base_ref", "title", "state")
-
-
-def branch_reference(branch: str) -> str:
-    """The branch itself."""
-    return f"refs/heads/{branch}"
 
 
 def head_reference(number: int) -> str:

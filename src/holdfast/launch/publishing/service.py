@@ -86,6 +86,7 @@ class CommitService:
     ) -> Outcome:
         if before is not None and mirror.has(before.document["commit_sha"]):
             return Outcome(before.document, is_repeat=True)
+        self._forge.prepare(mirror)
         sha, paths = _made(mirror, request)
         document = {
             "schema_version": "1.0",

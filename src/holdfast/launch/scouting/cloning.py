@@ -6,7 +6,9 @@ anything else is removed first. What went wrong is told without credentials and 
 
 import re
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -45,20 +47,37 @@ def shown_address(address: str) -> str:
     return name or "repository"
 
 
-def bring(address: str, commit: str, into: Path, what: str) -> None:
-    """A clean work tree of the commit at `into`; ToolError INVALID_INPUT where that cannot be had."""
+def bring(
+    address: str, commit: str, into: Path, what: str, *, access: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """A clean work tree of the commit at `into`; ToolError INVALID_INPUT where that cannot be had.
+
+    `access` is an environment in which git may enter where it may not without.
+    """
     if _is_there(into, commit):
         return
     _remove(into)
     into.parent.mkdir(parents=True, exist_ok=True)
     try:
-        clone_at(address, commit, into)
+        _clone(address, commit, into, access)
     except GitTimeoutError as error:
         raise _refusal("clone_failed", what, address, "it took too long", is_passing=True) from error
     except GitStoppedError:
         raise
     except GitError as error:
         raise _explained(error, address, commit, what) from error
+
+
+def _clone(address: str, commit: str, into: Path, access: Mapping[str, str]) -> None:
+    try:
+        clone_at(address, commit, into)
+    except GitStoppedError:
+        raise
+    except GitError as error:
+        said = error.said if isinstance(error, GitFailedError) else ""
+        if not access or _NETWORK.search(said) or _FULL.search(said):
+            raise
+        clone_at(address, commit, into, env=access)
 
 
 def empty_repository(what: str) -> ToolError:

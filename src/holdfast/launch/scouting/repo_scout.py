@@ -23,6 +23,7 @@ from holdfast.launch.scouting.hugo_config import (
 from holdfast.launch.scouting.inventory import take_inventory
 from holdfast.launch.scouting.objects import Entry, entries, read_blobs
 from holdfast.launch.scouting.site_pages import Page, frontmatter_contract, is_page, listed_pages, page_of
+from holdfast.launch.site_access import access_of_run
 from holdfast.launch.work import Workplace
 
 __all__ = ["work"]
@@ -37,7 +38,7 @@ def work(place: Workplace) -> None:
         place.progress(0, _STEPS, "cloning the product")
         bring(config["github_repo_url"], config["github_ref"], place.repo, "product")
         place.progress(1, _STEPS, "cloning the site")
-        bring(config["site_repo_url"], config["site_ref"], place.site, "site")
+        bring(config["site_repo_url"], config["site_ref"], place.site, "site", access=access_of_run(config))
         place.progress(2, _STEPS, "looking at the product")
         place.write("repo_inventory.json", take_inventory(place.repo, config))
         place.progress(3, _STEPS, "looking at the site")
