@@ -13,13 +13,15 @@ from typing import Any
 
 from holdfast.errors import ToolError
 from holdfast.search.artifacts import last_used
+from holdfast.search.configuration import CacheLimits
 from holdfast.search.home import IndexBusyError, IndexHome
-from holdfast.search.repository import Repository
+from holdfast.search.repository import Repository, index_home
 from holdfast.search.upkeep import homes_in, sweep
 
 __all__ = ["cache_gc", "clean_artifacts"]
 
 _DAY = 86400.0
+_NO_LIMITS = CacheLimits(None, None)
 _READ = "it is being read"
 _WRITTEN = "it is being written"
 _TRIAGE = "records of triage are kept"
@@ -32,27 +34,35 @@ def cache_gc(
     dry_run: bool = False,
     max_bytes: int | None = None,
     max_age_days: float | None = None,
+    own: tuple[Repository, CacheLimits] | None = None,
 ) -> dict[str, Any]:
     """Remove what no search can use any more, then whole indexes until the limits hold.
 
     The index that was used longest ago goes first; with a `repository`, only its own may go. `max_bytes` is for
-    all indexes that are looked at together.
+    all indexes that are looked at together. `own` is what the files of a repository say where the call does not:
+    that is about its own index and no other.
     """
     _check_limits(max_bytes, max_age_days)
     _check_place(cache_dir)
-    limited = max_bytes is not None or max_age_days is not None
     collection = _Collection(homes_in(cache_dir, repository), dry_run=dry_run)
     totals = {"repos": len(collection.sizes), "bytes": sum(collection.sizes.values())}
     collection.remove_unused()
+    whose, limits = (None, _NO_LIMITS) if own is None else (index_home(own[0], cache_dir).name, own[1])
     if max_age_days is not None:
         collection.remove_older(max_age_days * _DAY)
+    elif limits.max_age_days is not None:
+        collection.remove_older(limits.max_age_days * _DAY, whose)
     if max_bytes is not None:
         collection.remove_beyond(max_bytes)
+    elif limits.max_bytes is not None:
+        collection.remove_beyond(limits.max_bytes, whose)
+    oldest = limits.max_age_days if max_age_days is None else max_age_days
+    most = limits.max_bytes if max_bytes is None else max_bytes
     return {
-        "mode": "repo" if limited else "builds",
+        "mode": "builds" if oldest is most is None else "repo",
         "dryRun": dry_run,
         "cacheRoot": str(cache_dir),
-        "limits": {"maxBytes": max_bytes, "maxAgeDays": max_age_days},
+        "limits": {"maxBytes": most, "maxAgeDays": oldest},
         "totals": totals,
         "removals": collection.removals,
         "failedRemovals": collection.failures,
@@ -123,23 +133,24 @@ class _Collection:
                     del self.sizes[home]
                     self.kept += _kept_in(home)
 
-    def remove_older(self, seconds: float) -> None:
-        """Indexes that nobody used for so long."""
+    def remove_older(self, seconds: float, whose: str | None = None) -> None:
+        """Indexes that nobody used for so long; `whose` is the only one that may go."""
         now = time.time()
-        for home in self._longest_unused_first():
+        for home in self._longest_unused_first(whose):
             if now - self._used[home] > seconds:
                 self._remove(home, "age")
 
-    def remove_beyond(self, most: int) -> None:
-        """Indexes until the others have no more than so many bytes together."""
-        for home in self._longest_unused_first():
-            if sum(self.sizes.values()) <= most:
+    def remove_beyond(self, most: int, whose: str | None = None) -> None:
+        """Indexes until the others have no more than so many bytes together; `whose` alone counts, and goes."""
+        for home in self._longest_unused_first(whose):
+            if sum(size for one, size in self.sizes.items() if whose in (None, one.directory.name)) <= most:
                 return
             self._remove(home, "quota")
 
-    def _longest_unused_first(self) -> list[IndexHome]:
+    def _longest_unused_first(self, whose: str | None) -> list[IndexHome]:
         failed = {failure["path"] for failure in self.failures}
-        candidates = [home for home in self.sizes if str(home.directory) not in failed]
+        meant = [home for home in self.sizes if whose in (None, home.directory.name)]
+        candidates = [home for home in meant if str(home.directory) not in failed]
         return sorted(candidates, key=lambda home: (self._used[home], home.directory.name))
 
     def _remove(self, home: IndexHome, reason: str) -> None:

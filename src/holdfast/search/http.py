@@ -5,7 +5,6 @@ payload into the envelope. Arguments are checked by the tool alone, so every sur
 """
 
 import contextlib
-import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -21,16 +20,11 @@ from holdfast.api.route import STREAM, Route
 from holdfast.api.serve import run_front
 from holdfast.api.sse import EventStream
 from holdfast.errors import ToolError
-from holdfast.search.http_gate import search_gate
+from holdfast.search.http_gate import SearchGate
 from holdfast.search.http_query import decoded_pairs, search_arguments
-from holdfast.search.http_repositories import (
-    DEFAULT,
-    chosen_repositories,
-    chosen_repository,
-    chosen_workspace,
-    take_repository,
-)
+from holdfast.search.http_repositories import DEFAULT, chosen_repository, settle_search
 from holdfast.search.http_schemas import OPERATIONS, TOOL_OF_SCHEMA, search_body_schema
+from holdfast.search.http_shown import CONTENT, of_what_is_served
 from holdfast.version import __version__
 from holdfast.vocabulary.faults import fault
 from holdfast.wire.codec import encode
@@ -38,8 +32,6 @@ from holdfast.wire.codec import encode
 __all__ = ["main", "search_routes"]
 
 _SERVER = "pairofcleats"
-# Parts of the payload of a search that are not ours to change: what was asked, and what stands in the files.
-_CONTENT = frozenset({"query", "code", "prose", "extractedProse", "records", "bundles"})
 _DESCRIPTION = "Searches code, prose and records of the repositories that are served."
 
 
@@ -77,34 +69,19 @@ async def _search_by_url(front: Front, exchange: Exchange) -> Reply:
 
 
 async def _found(front: Front, exchange: Exchange, arguments: dict[str, Any]) -> Reply:
-    name = await _settle(front, arguments)
+    name = await settle_search(front.options, arguments)
     payload = await front.call_tool(exchange, "search", arguments)
     return success_reply(exchange.stamp, _search_result(front, name)(payload), repo=name)
 
 
 async def _search_stream(front: Front, exchange: Exchange) -> None:
     arguments = await front.bodies.json_object(exchange)
-    name = await _settle(front, arguments)
+    name = await settle_search(front.options, arguments)
     await _stream(front, exchange, "search", arguments, name, start={}, shape=_search_result(front, name))
 
 
-async def _settle(front: Front, arguments: dict[str, Any]) -> str:
-    """Put what is meant into the arguments, and give it the name that the answer says: one, or all with commas."""
-    given = take_repository(arguments)
-    if "workspacePath" in arguments:
-        path = await chosen_workspace(front.options.workspace, arguments["workspacePath"])
-        listed = [one for one in front.options.repositories if one.root in front.options.workspace_roots]
-        chosen = await chosen_repositories(listed, "*" if given is DEFAULT else given)
-        arguments |= {"workspacePath": path, "repoPath": [one.root for one in chosen]}
-        return path if front.options.show_paths else os.path.basename(path)
-    chosen = await chosen_repositories(front.options.repositories, given)
-    roots = [one.root for one in chosen]
-    arguments["repoPath"] = roots[0] if len(roots) == 1 else roots
-    return ",".join(_name(front, one) for one in chosen)
-
-
 def _search_result(front: Front, name: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    return lambda payload: {"repo": name, "search": front.redactor.value(payload, content=_CONTENT)}
+    return lambda payload: {"repo": name, "search": front.redactor.value(payload, content=CONTENT["search"])}
 
 
 # --- the state of the index ---
@@ -125,16 +102,10 @@ async def _status_stream(front: Front, exchange: Exchange) -> None:
 
 
 def _status_result(front: Front, name: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    return lambda payload: {"repo": name, "status": front.redactor.value(_of_what_is_served(front, payload))}
-
-
-def _of_what_is_served(front: Front, payload: dict[str, Any]) -> dict[str, Any]:
-    """The report without the other repositories of the cache: even their names are none of a caller's business."""
-    roots = {one.root for one in front.options.repositories}
-    listed = payload.get("allRepos")
-    if not isinstance(listed, list):
-        return payload
-    return {**payload, "allRepos": [one for one in listed if isinstance(one, dict) and one.get("root") in roots]}
+    return lambda payload: {
+        "repo": name,
+        "status": front.redactor.value(of_what_is_served(front.options, payload)),
+    }
 
 
 async def _repository_of_url(front: Front, exchange: Exchange) -> MountedRepository:
@@ -252,7 +223,7 @@ def _told() -> Iterator[None]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the HTTP front of the search server."""
-    return run_front(search_routes, arguments, gate=search_gate)
+    return run_front(search_routes, arguments, gate=SearchGate)
 
 
 if __name__ == "__main__":

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from holdfast.api.envelope import refusal
-from holdfast.api.options import MountedRepository
+from holdfast.api.options import FrontOptions, MountedRepository
 
-__all__ = ["DEFAULT", "chosen_repositories", "chosen_repository", "chosen_workspace", "take_repository"]
+__all__ = ["DEFAULT", "chosen_repositories", "chosen_repository", "chosen_workspace", "settle_search"]
 
 DEFAULT = object()  # what stands for a repository that is not named; null is no name
 _EVERY = "*"
@@ -20,11 +20,26 @@ _MOST = 256  # names in one request
 _PATIENCE = 2.0  # seconds that the file system has to tell where a path leads
 
 
-def take_repository(arguments: dict[str, Any]) -> object:
+def _take_repository(arguments: dict[str, Any]) -> object:
     """Take the repository out of the arguments, under either of its names; DEFAULT where it is not named."""
     if "repo" in arguments and "repoPath" in arguments:
         raise refusal("INVALID_REQUEST", "repo and repoPath mean the same; give one of them")
     return arguments.pop("repo", arguments.pop("repoPath", DEFAULT))
+
+
+async def settle_search(options: FrontOptions, arguments: dict[str, Any]) -> str:
+    """Put what is meant into the arguments of a search; the name that the answer says: one, or all with commas."""
+    given = _take_repository(arguments)
+    if "workspacePath" in arguments:
+        path = await chosen_workspace(options.workspace, arguments["workspacePath"])
+        listed = [one for one in options.repositories if one.root in options.workspace_roots]
+        chosen = await chosen_repositories(listed, "*" if given is DEFAULT else given)
+        arguments |= {"workspacePath": path, "repoPath": [one.root for one in chosen]}
+        return path if options.show_paths else os.path.basename(path)
+    chosen = await chosen_repositories(options.repositories, given)
+    roots = [one.root for one in chosen]
+    arguments["repoPath"] = roots[0] if len(roots) == 1 else roots
+    return ",".join(one.root if options.show_paths else one.alias for one in chosen)
 
 
 async def chosen_repository(served: Sequence[MountedRepository], given: object) -> MountedRepository:

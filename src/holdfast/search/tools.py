@@ -478,7 +478,6 @@ def cache_gc(
     repository, configuration = _settled(repo_path)
     if max_bytes is not None and max_gb is not None:
         raise ToolError("INVALID_REQUEST", "maxBytes and maxGb say the same", hint="Give one of them.")
-    limits = configuration.cache
     kept = max_bytes if max_gb is None else round(max_gb * 1024**3)
     place = served()
     place.release()  # what is open but unused here must not look used
@@ -486,8 +485,9 @@ def cache_gc(
         place.cache_dir,
         None if repo_path is None else repository,
         dry_run=dry_run,
-        max_bytes=limits.max_bytes if kept is None else kept,
-        max_age_days=limits.max_age_days if max_age_days is None else max_age_days,
+        max_bytes=kept,
+        max_age_days=max_age_days,
+        own=(repository, configuration.cache),
     )
     return upkeep_answers.Collected.model_validate(report)
 

@@ -11,6 +11,7 @@ import pytest
 from holdfast.errors import ToolError
 from holdfast.search.answers.upkeep import Cleaned, Collected
 from holdfast.search.cleaning import cache_gc, clean_artifacts
+from holdfast.search.configuration import CacheLimits
 from holdfast.search.home import IndexHome
 from holdfast.search.repository import Repository, find_repository, index_home
 
@@ -281,3 +282,15 @@ def test_an_old_build_that_is_read_keeps_the_current_one_too(tmp_path: Path) -> 
         cleaned(tmp_path, "a")
 
     assert home.current() is not None
+
+
+def test_what_a_repository_says_of_the_cache_is_about_its_own_index_alone(tmp_path: Path) -> None:
+    for name in ("hostile", "mine", "old"):
+        index_of(name, tmp_path, age_days=0 if name == "mine" else 90)
+    own = (repository_of("hostile", tmp_path), CacheLimits(max_bytes=1, max_age_days=30))
+
+    payload = collected(tmp_path, own=own)
+    assert reasons(payload) == [("hostile", "age")]
+    assert payload["limits"] == {"maxBytes": 1, "maxAgeDays": 30}
+    assert reasons(collected(tmp_path, own=own, max_age_days=60)) == [("old", "age")], "a call says more"
+    assert reasons(collected(tmp_path, own=(repository_of("mine", tmp_path), own[1]))) == [("mine", "quota")]

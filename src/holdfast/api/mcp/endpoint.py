@@ -113,7 +113,13 @@ class McpEndpoint:
                     return error_reply(request.id, problem.code, problem.message, problem.data)
             admitted = await admit(request, exchange.caller, self._gate)
             return await answer_request(
-                exchange, admitted, self._link, keep_alive=self._keep_alive, streams=streams, answers=answers
+                exchange,
+                admitted,
+                self._link,
+                self._gate,
+                keep_alive=self._keep_alive,
+                streams=streams,
+                answers=answers,
             )
 
     @contextmanager

@@ -12,7 +12,7 @@ from holdfast.api.exchange import ClientGoneError, Exchange
 from holdfast.api.link import HostLink
 from holdfast.api.mcp.channel import Channel
 from holdfast.api.mcp.replies import error_of, status_of_answer
-from holdfast.api.mcp.scope import visible
+from holdfast.api.mcp.scope import Gate, told_of, tool_of, visible
 from holdfast.present.profile import META_SUBSCRIPTION
 from holdfast.vocabulary.faults import Fault
 from holdfast.vocabulary.meta import META_REQUEST
@@ -25,21 +25,28 @@ _PROGRESS = "notifications/progress"
 
 
 async def answer_request(
-    exchange: Exchange, request: Request, link: HostLink, *, keep_alive: float, streams: bool, answers: bool
+    exchange: Exchange,
+    request: Request,
+    link: HostLink,
+    gate: Gate | None,
+    *,
+    keep_alive: float,
+    streams: bool,
+    answers: bool,
 ) -> Reply | None:
     """Answer one request; None after it was written as a stream. `streams` and `answers` say what is accepted."""
     channel = Channel()
 
     def heard(note: Notification) -> None:
         if streams:
-            told = in_words_of_client(note, request.id, _token(request.params))
+            told = in_words_of_client(told_of(note, gate), request.id, _token(request.params))
             channel.say(told, is_droppable=note.method == _PROGRESS)
 
     call = link.pass_on(request.method, request.params, heard, exchange.caller.principal)
 
     def answered(_: object) -> None:
         if not call.answer.cancelled():
-            channel.answer(_answer(request, call.answer.result(), exchange))
+            channel.answer(_answer(request, call.answer.result(), exchange, gate))
         channel.close()
 
     call.answer.add_done_callback(answered)
@@ -59,13 +66,12 @@ async def answer_request(
         link.cancel(call)
 
 
-def _answer(request: Request, answer: Response | Fault, exchange: Exchange) -> dict[str, Any]:
+def _answer(request: Request, answer: Response | Fault, exchange: Exchange, gate: Gate | None) -> dict[str, Any]:
     told: dict[str, Any] = {"jsonrpc": "2.0", "id": request.id}
     if isinstance(answer, Fault):
         return {**told, "error": error_of(answer, modern=True)}
-    if answer.error is not None:
-        return {**told, "error": answer.error}
-    return {**told, "result": visible(request.method, answer, exchange.caller).result}
+    shown = visible(request.method, tool_of(request), answer, exchange.caller, gate)
+    return {**told, "result": shown.result} if shown.error is None else {**told, "error": shown.error}
 
 
 def in_words_of_client(note: Notification, request_id: Any, token: Any) -> dict[str, Any]:

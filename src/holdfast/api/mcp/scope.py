@@ -1,17 +1,35 @@
 """What a caller may see and call of a server, and what no client may ask for at all."""
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
 from holdfast.api.callers import Caller
 from holdfast.api.envelope import refusal
-from holdfast.wire.envelope import Request, Response
+from holdfast.wire.envelope import Notification, Request, Response
 
-__all__ = ["Gate", "admit", "is_private", "visible"]
+__all__ = ["Gate", "admit", "is_private", "told_of", "tool_of", "visible"]
 
-Gate = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
-"""What a server says about a call over HTTP: tool and arguments in, arguments out; HttpError for a refusal."""
+
+class Gate(Protocol):
+    """What a server says about calls of its tools over HTTP: what may be asked, and what is told."""
+
+    async def admit(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The arguments as they may be passed on; HttpError for a refusal."""
+        ...
+
+    def shown(self, tool: str, result: Mapping[str, Any]) -> dict[str, Any]:
+        """The result of a call as it may be told."""
+        ...
+
+    def error(self, error: Mapping[str, Any]) -> dict[str, Any]:
+        """An error of JSON-RPC as it may be told."""
+        ...
+
+    def text(self, text: str) -> str:
+        """A text for people, such as a report of progress, as it may be told."""
+        ...
+
 
 _PRIVATE = "holdfast/"  # what the front asks the host in its own name
 _DOCUMENT = re.compile(r"holdfast://(\w+)")  # of the host; the tool holdfast_NAME tells the same
@@ -33,12 +51,36 @@ async def admit(request: Request, caller: Caller, gate: Gate | None) -> Request:
         return request  # the server itself says what is wrong with it
     if not caller.may_call(name):
         raise refusal("FORBIDDEN", "this token is not for that tool", hint="Use a token whose tools name it.")
-    if gate is None or not isinstance(arguments, dict):
+    if gate is None or not isinstance(arguments, dict | None):
         return request
-    return request._replace(params={**request.params, "arguments": await gate(name, arguments)})
+    admitted = await gate.admit(name, arguments or {})
+    return request._replace(params={**request.params, "arguments": admitted}) if admitted else request
 
 
-def visible(method: str, response: Response, caller: Caller) -> Response:
+def tool_of(request: Request) -> str:
+    """The tool that a request calls; nothing where it calls none."""
+    name = request.params.get("name") if request.method == "tools/call" else None
+    return name if isinstance(name, str) else ""
+
+
+def told_of(note: Notification, gate: Gate | None) -> Notification:
+    """A notification about a call as its caller may be told."""
+    message = note.params.get("message")
+    if gate is None or not isinstance(message, str):
+        return note
+    return note._replace(params={**note.params, "message": gate.text(message)})
+
+
+def visible(method: str, tool: str, response: Response, caller: Caller, gate: Gate | None) -> Response:
+    """An answer as the caller may be told it: of a tool as its server says; of a list what is for the caller."""
+    if tool and gate is not None:
+        if response.error is not None:
+            return response._replace(error=gate.error(response.error))
+        return response._replace(result=gate.shown(tool, response.result))
+    return _for_caller(method, response, caller)
+
+
+def _for_caller(method: str, response: Response, caller: Caller) -> Response:
     """A list with those entries alone that are for the caller; then it is for nobody else to keep."""
     kind = method.removesuffix("/list")
     result = response.result

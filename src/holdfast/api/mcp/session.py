@@ -17,7 +17,7 @@ from holdfast.api.mcp.channel import Channel
 from holdfast.api.mcp.listening import Listener, Listening
 from holdfast.api.mcp.modern import in_words_of_client
 from holdfast.api.mcp.replies import error_of
-from holdfast.api.mcp.scope import is_private, visible
+from holdfast.api.mcp.scope import Gate, is_private, told_of, tool_of, visible
 from holdfast.present.handshake_session import HandshakeSession
 from holdfast.present.profile import META_SUBSCRIPTION
 from holdfast.vocabulary.faults import Fault
@@ -53,6 +53,7 @@ class _Asked:
 
     id: RequestId
     method: str
+    tool: str  # that it calls, if it calls one
     token: Any  # of its progress, as the client knows it
     channel: Channel
 
@@ -67,6 +68,7 @@ class McpSession:
         link: HostLink,
         listening: Listening,
         translation: HandshakeSession,
+        gate: Gate | None = None,
     ) -> None:
         self.id = session_id
         self.caller = caller
@@ -75,6 +77,7 @@ class McpSession:
         self._link = link
         self._listening = listening
         self._translation = translation
+        self._gate = gate
         self._asked: dict[int, _Asked] = {}
         self._calls: dict[RequestId, HostCall[Response]] = {}
         self._listeners: dict[RequestId, Listener] = {}
@@ -170,7 +173,7 @@ class McpSession:
         self._count += 1
         meta = request.params.get("_meta")
         token = meta.get("progressToken") if isinstance(meta, dict) else None
-        self._asked[self._count] = _Asked(request.id, request.method, token, channel)
+        self._asked[self._count] = _Asked(request.id, request.method, tool_of(request), token, channel)
         return self._count
 
     def _number_of(self, request_id: object) -> int | None:
@@ -260,7 +263,7 @@ class McpSession:
     def _heard(self, number: int, note: Notification) -> None:
         asked = self._asked.get(number)
         if asked is not None and not self._translation.told(note, self):
-            told = in_words_of_client(note, asked.id, asked.token)
+            told = in_words_of_client(told_of(note, self._gate), asked.id, asked.token)
             asked.channel.say(told, is_droppable=note.method == _PROGRESS)
 
     def _heard_stream(self, number: RequestId, note: Notification) -> None:
@@ -280,7 +283,7 @@ class McpSession:
             answer = Response(number, None, error_of(answer, modern=True))
         asked = self._asked.get(number) if isinstance(number, int) else None
         if asked is not None:
-            answer = visible(asked.method, answer, self.caller)
+            answer = visible(asked.method, asked.tool, answer, self.caller, self._gate)
         self._translation.answered(answer._replace(id=number), self)
 
     def _end(self, number: RequestId) -> None:

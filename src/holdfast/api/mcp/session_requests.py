@@ -48,7 +48,7 @@ class SessionRequests:
         self._slots = slots
         self._allowances = allowances
         self._gate = gate
-        self._sessions = Sessions(options, link, allowances)
+        self._sessions = Sessions(options, link, allowances, gate)
 
     async def post(self, exchange: Exchange, value: Any, *, streams: bool, answers: bool) -> Reply | None:
         """Take what was posted to a session, or begin one."""

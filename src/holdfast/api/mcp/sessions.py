@@ -13,6 +13,7 @@ from holdfast.api.callers import Caller
 from holdfast.api.envelope import refusal
 from holdfast.api.link import HostLink
 from holdfast.api.mcp.listening import Listening
+from holdfast.api.mcp.scope import Gate
 from holdfast.api.mcp.session import McpSession
 from holdfast.api.options import FrontOptions
 from holdfast.present.handshake_session import HandshakeSession
@@ -26,12 +27,15 @@ _LOOKS = 4  # how often sessions are looked at in the time after which they are 
 class Sessions:
     """All sessions of one front."""
 
-    def __init__(self, options: FrontOptions, link: HostLink, allowances: Allowances) -> None:
+    def __init__(
+        self, options: FrontOptions, link: HostLink, allowances: Allowances, gate: Gate | None = None
+    ) -> None:
         self._idle = options.session_idle
         self._most = options.max_sessions
         self._pinned = options.pinned
         self._link = link
         self._allowances = allowances
+        self._gate = gate
         self._listening = Listening(link)
         self._sessions: dict[str, McpSession] = {}
         self._timer: asyncio.TimerHandle | None = None
@@ -45,7 +49,7 @@ class Sessions:
         self._make_room(caller)
         translation = HandshakeSession(discovered, introduced, pinned=self._pinned)
         number = secrets.token_urlsafe(24)
-        session = McpSession(number, caller, self._link, self._listening, translation)
+        session = McpSession(number, caller, self._link, self._listening, translation, self._gate)
         session.used_at = self._now()
         self._sessions[number] = session
         self._allowances.session(caller, 1)

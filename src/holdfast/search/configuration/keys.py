@@ -100,10 +100,11 @@ KEYS: tuple[Key, ...] = (
     Key("indexing.ignore", "patterns", (),
         "Files and directories that are not indexed: patterns as in a .holdfastignore at the root."),
     Key("cache.maxBytes", "integer", None,
-        "Bytes that cache_gc leaves to all indexes together, where a call does not say. Default: no limit.",
+        "Bytes that cache_gc leaves to the index of this repository, if a call does not say. Default: no limit.",
         minimum=_MIB, maximum=2**50),
     Key("cache.maxAgeDays", "integer", None,
-        "Days after which cache_gc removes an index that was not used, where a call does not say. Default: never.",
+        "Days after which cache_gc removes the index of this repository if it was not used, where a call does not "
+        "say. Default: never.",
         minimum=1, maximum=36500),
     Key("dictionary.sources", "sources", _NONE,
         "Word lists that download_dictionaries may be asked for: name, source and SHA-256."),
