@@ -32,7 +32,8 @@ _LARGEST_WHOLE = 1 << 28
 _LONGEST_COMPLAINT = 4096
 _MOST_FILTERS = 500
 _FOREVER = float("inf")
-_RULES = (".gitattributes", ".gitignore", ".mailmap")
+_RULES = (".gitattributes", ".gitignore", ".mailmap", ".git/info/exclude", ".git/info/attributes")
+_EXCLUDES = b"core.excludesfile"
 
 # Neither a user nor a repository changes what is printed, starts other programs, or makes git read without an end.
 _CONFIGURATION = (
@@ -82,7 +83,7 @@ class Git:
         """Start git; what it prints is read from the answer, which ends git when it is left."""
         if self._without_filters is None:
             _refuse_waiting(self._root)
-            self._without_filters = self._filters_off()
+            self._without_filters = self._settled()
         return self._start([*self._without_filters, *arguments], seconds)
 
     def whole(self, *arguments: str, seconds: float = _LONGEST) -> bytes:
@@ -90,18 +91,21 @@ class Git:
         with self.start(*arguments, seconds=seconds) as output:
             return output.whole()
 
-    def _filters_off(self) -> list[str]:
-        """Settings that empty every filter. Their names are free, so git has to be asked for them."""
+    def _settled(self) -> list[str]:
+        """Settings against what the configuration says that could start a program or make git wait."""
         with self._start(["config", "-z", "--name-only", "--list"], _LONGEST_LOOK) as output:
-            keys = [os.fsdecode(key) for key in output.fields() if key.startswith(b"filter.")]
-        split = [key.removeprefix("filter.").rpartition(".") for key in keys]
-        names = dict.fromkeys(name for name, _, key in split if key in _FILTER_PROGRAMS)
-        if len(names) > _MOST_FILTERS or any("=" in name for name in names):
-            # Such a name cannot be written on the command line, so its program could not be switched off.
-            raise GitError("the configuration has filters that cannot be switched off, so git is not asked")
-        settings = [f"filter.{name}.{key}=" for name in names for key in _FILTER_PROGRAMS]
-        settings += [f"filter.{name}.required=false" for name in names]
-        return _options(settings)
+            keys = list(output.fields())
+        return [*_filters_off(keys), *(self._no_pipe_of_rules() if _EXCLUDES in keys else ())]
+
+    def _no_pipe_of_rules(self) -> list[str]:
+        """A setting without the user's own rules, where these are no file: a pipe would never end."""
+        asked = ["config", "-z", "--type=path", "--get", "core.excludesFile"]
+        with self._start(asked, _LONGEST_LOOK) as output:
+            path = os.fsdecode(output.whole().rstrip(b"\0"))
+        with suppress(OSError, ValueError):  # it is not there, which git takes for no rules
+            if stat.S_ISREG(os.stat(os.path.join(self._root, path)).st_mode):
+                return []
+        return _options(["core.excludesFile=/dev/null"])
 
     def _start(self, arguments: list[str], seconds: float) -> "GitOutput":
         import subprocess
@@ -197,6 +201,19 @@ class GitOutput:
             with suppress(subprocess.TimeoutExpired):
                 return self._process.wait(_POLL_SECONDS)
             _check(self._stop, self._deadline)
+
+
+def _filters_off(keys: "list[bytes]") -> list[str]:
+    """Settings that empty every filter of a configuration with these keys: their names are free."""
+    named = [os.fsdecode(key) for key in keys if key.startswith(b"filter.")]
+    split = [key.removeprefix("filter.").rpartition(".") for key in named]
+    names = dict.fromkeys(name for name, _, key in split if key in _FILTER_PROGRAMS)
+    if len(names) > _MOST_FILTERS or any("=" in name for name in names):
+        # Such a name cannot be written on the command line, so its program could not be switched off.
+        raise GitError("the configuration has filters that cannot be switched off, so git is not asked")
+    settings = [f"filter.{name}.{key}=" for name in names for key in _FILTER_PROGRAMS]
+    settings += [f"filter.{name}.required=false" for name in names]
+    return _options(settings)
 
 
 def _check(stop: Callable[[], bool], deadline: float) -> None:

@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
+from time import monotonic
 
 import pytest
 from tests.unit.search.processes import running_git
@@ -263,8 +264,26 @@ def test_a_file_without_an_end_is_not_read_because_of_a_setting(repo: Path, sett
     assert authors(repo, "a") == ([["Ana"], []], "")
 
 
-@pytest.mark.parametrize("name", [".mailmap", ".gitignore", ".gitattributes"])
+def test_a_pipe_that_a_setting_names_is_not_waited_for(repo: Path) -> None:
+    os.mkfifo(repo / ".git" / "rules")
+    run(repo, "config", "core.excludesFile", ".git/rules")
+
+    deadline = monotonic() + 20  # far less than git itself may take
+    found = discover(find_repository(repo), stop=lambda: monotonic() > deadline)
+    assert ([file.path for file in found.files], found.remarks) == (["a"], [])
+
+
+def test_rules_of_the_user_still_count(repo: Path, tmp_path: Path) -> None:
+    (tmp_path / "rules").write_text("*.log\n")
+    (repo / "b.log").write_text("b")
+    run(repo, "config", "core.excludesFile", str(tmp_path / "rules"))
+    assert [file.path for file in discover(find_repository(repo)).files] == ["a"]
+
+
+@pytest.mark.parametrize("name", [".mailmap", ".gitignore", ".gitattributes", ".git/info/exclude"])
 def test_a_pipe_in_the_place_of_rules_is_refused_before_git_waits_for_it(repo: Path, name: str) -> None:
+    (repo / name).parent.mkdir(exist_ok=True)
+    (repo / name).unlink(missing_ok=True)
     os.mkfifo(repo / name)
 
     assert read_history(repo).remarks == [f"git: its {name} is no file that could be read"]
