@@ -5,6 +5,7 @@ import os
 import resource
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -380,6 +381,16 @@ def test_trouble_is_told_only_where_it_is_about_the_index(error: BaseException, 
 
     assert (told and told.message) == words
     assert told is None or told.remedy
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a file system without room")
+def test_a_disk_without_room_is_called_full_whatever_sqlite_calls_it() -> None:
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorname = "SQLITE_IOERR_SHMSIZE"
+    told = trouble_with(error, Path("/proc"))
+
+    assert told is not None
+    assert told.message == "no space left in /proc"
 
 
 def test_an_index_is_removed_only_when_that_is_said(cli: Cli, repository: Path) -> None:

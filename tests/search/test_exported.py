@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import json
+import resource
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -219,3 +220,21 @@ def resign(directory: Path) -> None:
         for path in files
     ]
     rewrite(directory, files=entries)
+
+
+def test_an_export_that_finds_no_room_says_so_in_a_line_and_leaves_no_draft(
+    repository: Repository, cache: Path, tmp_path: Path
+) -> None:
+    build_index(repository, cache)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))  # of this process: nobody else's disk is full
+    try:
+        with pytest.raises(ToolError) as refused:
+            export_index(repository, cache, tmp_path / "export")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    assert refused.value.message == "the export could not be written: file too large"
+    assert list((tmp_path / "export").iterdir()) == []
+    export_index(repository, cache, tmp_path / "export")
+    assert restore_index(repository, tmp_path / "other", tmp_path / "export", stop=never)

@@ -16,6 +16,7 @@ import os
 import re
 import shutil
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -58,9 +59,9 @@ def export_index(repository: Repository, cache_dir: Path, directory: Path) -> di
         if build is None:
             raise _no_index(repository)
         draft = directory / _DRAFT
-        shutil.rmtree(draft, ignore_errors=True)
-        shutil.copytree(build.terms, draft / "terms", ignore=shutil.ignore_patterns("*.lock", ".*.lock"))
-        _copy_store(build.store, draft / "store.db")
+        with _drafted(draft):
+            shutil.copytree(build.terms, draft / "terms", ignore=shutil.ignore_patterns("*.lock", ".*.lock"))
+            _copy_store(build.store, draft / "store.db")
     (directory / _IGNORE).write_text("*\n")  # before there is anything that could be taken for content
     (directory / MANIFEST).unlink(missing_ok=True)  # without it, a half-written export is none
     shutil.rmtree(directory / _INDEX, ignore_errors=True)
@@ -121,6 +122,35 @@ def _examine(home: IndexHome, build: Build) -> None:
     found, is_complete = damage_of(home, build, seconds=_EXAMINATION)
     if found or not is_complete:
         raise _damaged(found[0] if found else "a part of it is missing")
+
+
+@contextlib.contextmanager
+def _drafted(draft: Path) -> Iterator[None]:
+    """Nothing is left of a draft that could not be written to its end; why not is told in one line."""
+    shutil.rmtree(draft, ignore_errors=True)
+    try:
+        yield
+    except BaseException as error:
+        shutil.rmtree(draft, ignore_errors=True)
+        if isinstance(error, OSError | sqlite3.Error):
+            raise ToolError(
+                "CAPABILITY_MISSING",
+                f"the export could not be written: {_reason(error)}",
+                hint="Make room there, or name a directory elsewhere.",
+            ) from error
+        raise
+
+
+def _reason(error: OSError | sqlite3.Error) -> str:
+    """Why a copy failed; one of a whole directory lists its failures, each of which is a text."""
+    if isinstance(error, shutil.Error):
+        failures = error.args[0] if error.args and isinstance(error.args[0], list) else []
+        text = str(failures[0][2]) if failures else ""
+        found = re.match(r"\[Errno \d+\] ([^:]+)", text)
+        return (found[1] if found else "some files cannot be copied").lower()
+    if isinstance(error, OSError):
+        return (error.strerror or type(error).__name__).lower()
+    return str(error)
 
 
 def _no_index(repository: Repository) -> ToolError:

@@ -15,6 +15,7 @@ __all__ = ["trouble_with"]
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
+_LEAST_ROOM = 64 * 1024  # bytes; the index of SQLite's log alone is made of pieces of half of that
 _OTHER_PLACE = "choose another --cache-dir"
 
 _SYSTEM_ERROR = re.compile(r"(?:os error |Os \{ code: )([0-9]+)")  # as the term index quotes one
@@ -52,8 +53,17 @@ def _is_about(error: OSError, cache: Path) -> bool:
     return file.is_relative_to(place) or place.is_relative_to(file)
 
 
+def _is_full(cache: Path) -> bool:
+    """Whether nothing more can be written there; SQLite says no more than that reading or writing failed."""
+    try:
+        state = os.statvfs(cache)
+    except OSError:
+        return False
+    return state.f_bavail * state.f_frsize < _LEAST_ROOM
+
+
 def _system_trouble(number: int, cache: Path) -> UsageError:
-    if number in _FULL:
+    if number in _FULL or (number == errno.EIO and _is_full(cache)):
         return UsageError(f"no space left in {cache}", remedy=f"free some, or {_OTHER_PLACE}")
     reason = os.strerror(number).lower()
     if number in _FORBIDDEN:
