@@ -42,6 +42,7 @@ def test_an_update_without_a_change_writes_nothing(repository: Repository, cache
     for path in repository.root.rglob("*"):  # files as young as the index would be compared by content
         os.utime(path, (1_700_000_000, 1_700_000_000))
     build_index(repository, cache)
+    build_index(repository, cache)  # from here on they are older than the last look
     before = state_of(cache)
     assert build_index(repository, cache)["action"] == "unchanged"
     assert state_of(cache) == before
@@ -68,6 +69,30 @@ def test_a_change_of_the_same_size_within_the_same_moment_is_seen(repository: Re
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
     build_index(repository, cache)
     assert found(repository, cache, "bbbb") == {"src/errors.py"}
+
+
+def test_a_change_is_seen_though_the_file_has_its_size_and_its_time_of_before(
+    repository: Repository, cache: Path
+) -> None:
+    code, binary = repository.root / "src/errors.py", repository.root / "src/later.py"
+    code.write_text("def aaaa():\n    return 1\n")
+    binary.write_bytes(b"\0" * 24)
+    for path in (code, binary):
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+    build_index(repository, cache)
+    build_index(repository, cache)
+    code.write_text("def bbbb():\n    return 1\n")
+    binary.write_text("def cccc(): return 12345")
+    for path in (code, binary):
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+
+    with open_index(repository, cache) as index:
+        assert index.status()["changedFiles"] == 2
+    build_index(repository, cache)
+    assert found(repository, cache, "bbbb") == {"src/errors.py"}
+    assert found(repository, cache, "cccc") == {"src/later.py"}
+    with open_index(repository, cache) as index:
+        assert index.status()["changedFiles"] == 0
 
 
 def test_a_touched_file_is_not_indexed_again(repository: Repository, cache: Path) -> None:

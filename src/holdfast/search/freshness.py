@@ -4,6 +4,7 @@ On the path of every query, so it loads nothing of the building side.
 """
 
 import os
+import time
 
 from holdfast.search.filed import FILED
 from holdfast.search.repository import Repository
@@ -13,7 +14,9 @@ __all__ = ["changed_files"]
 
 
 def changed_files(repository: Repository, reader: StoreReader) -> int | None:
-    """How many files and directories have another size or time than in the index; None: it is half written.
+    """How many files and directories may have changed since the index was made; None: it is half written.
+
+    They have another size or time than there, or were touched since: the time of a file can be set back.
 
     It looks at nothing else, so it is cheap enough for every search; a full comparison is `update`.
     """
@@ -24,7 +27,9 @@ def changed_files(repository: Repository, reader: StoreReader) -> int | None:
     stale = sum(_time_of(root, path) != mtime_ns for path, mtime_ns in reader.directories().items())
     looked_at = [(path, size, when) for path, _, _, size, when in reader.skipped() if when >= 0]
     known = [*_in_repository(root, reader), *looked_at]
-    return stale + sum(_size_and_time(root, path) != (size, when) for path, size, when in known)
+    checked_at = int((facts.values.get("checked_at") or 0.0) * 1e9)
+    since = range(checked_at + 1, time.time_ns())  # what is later still is told by another clock than ours
+    return stale + sum(_differs(root, path, size, when, since) for path, size, when in known)
 
 
 def _in_repository(root: str, reader: StoreReader) -> list[tuple[str, int, int]]:
@@ -44,6 +49,14 @@ def _time_of(root: str, path: str) -> int:
         return os.stat(os.path.join(root, path)).st_mtime_ns  # a whole path stands for itself
     except OSError:
         return -2
+
+
+def _differs(root: str, path: str, size: int, when: int, since: range) -> bool:
+    try:
+        status = os.stat(f"{root}/{path}")
+    except OSError:
+        return True
+    return (status.st_size, status.st_mtime_ns) != (size, when) or status.st_ctime_ns in since
 
 
 def _size_and_time(root: str, path: str) -> tuple[int, int]:

@@ -1,7 +1,8 @@
 """Bringing an index up to date: only files that changed are read, and one commit in place makes them visible.
 
-A file counts as unchanged when its size and time are those of the index. One that was written at about the time of
-the index itself is compared by its content: a clock has a grain, and two writes may fall into one of it.
+A file counts as unchanged when its size and time are those of the index and nothing about it changed since the
+last look: a program may set the time of a file back. One that was written at about the time of the index itself
+is compared by its content too: a clock has a grain, and two writes may fall into one of it.
 """
 
 import time
@@ -26,6 +27,7 @@ from holdfast.search.store.reader import FileRow, IndexFacts, StoreReader
 __all__ = ["Changes", "update"]
 
 _GRAIN_NS = 2_000_000_000  # the coarsest time stamps of a file system in use
+_TICK_NS = 20_000_000  # by how much the clock behind time stamps may lag behind ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +116,21 @@ def _compare(
     same_configuration = facts.values.get("configuration") == indexing.digest()
     # Under another configuration what was decided about a file does not count; what was read from it still does.
     known = _known(rows, skipped) if same_configuration and same_rules else {}
-    discovery = discover(repository, limits=indexing.limits, ignore=indexing.ignore_file(), known=known, stop=stop)
+    checked_at = int((facts.values.get("checked_at") or 0.0) * 1e9)
+    discovery = discover(
+        repository,
+        limits=indexing.limits,
+        ignore=indexing.ignore_file(),
+        known=known,
+        known_at=checked_at - _TICK_NS,
+        stop=stop,
+    )
     add_records(discovery, build.records)
-    certain = int((facts.values.get("checked_at") or 0.0) * 1e9) - _GRAIN_NS
+    now = time.time_ns()
     touched = [
-        file for file in discovery.files if not same_rules or _may_differ(file, rows.get(file.path), certain)
+        file
+        for file in discovery.files
+        if not same_rules or _may_differ(file, rows.get(file.path), checked_at, now)
     ]
     gone = sorted(rows.keys() - {file.path for file in discovery.files})
     now_skipped = [(one.path, one.reason, one.detail, one.size, one.mtime_ns) for one in discovery.skipped]
@@ -146,11 +158,12 @@ def _known(rows: dict[str, FileRow], skipped: list[tuple[str, str, str, int, int
     return known | looked_at
 
 
-def _may_differ(file: FoundFile, row: FileRow | None, certain: int) -> bool:
+def _may_differ(file: FoundFile, row: FileRow | None, checked_at: int, now: int) -> bool:
     if row is None or (file.size, file.mtime_ns) != (row.size, row.mtime_ns):
         return True
-    # A time beyond the last look is somebody's wish, not a write that we may have missed.
-    recent = certain < file.mtime_ns <= certain + 2 * _GRAIN_NS
+    # A time beyond the last look is somebody's wish, not a write that we may have missed; one to come is another
+    # clock's.
+    recent = abs(file.mtime_ns - checked_at) <= _GRAIN_NS or checked_at - _TICK_NS < file.ctime_ns <= now
     return (file.mode, file.language) != (row.mode, row.language) or recent
 
 

@@ -33,6 +33,9 @@ class FoundFile:
     mode: str  # code, prose or records
     language: str
     place: str = ""  # where it really lies, if not there
+    ctime_ns: int = (
+        0  # when anything about it last changed; a program can set back the other time, and not this one
+    )
 
 
 @dataclass(frozen=True, slots=True)

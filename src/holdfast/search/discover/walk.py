@@ -33,6 +33,7 @@ def discover(
     limits: Limits = DEFAULT_LIMITS,
     ignore: bytes = b"",
     known: Mapping[str, KnownFile] | None = None,
+    known_at: int | None = None,
     on_progress: Callable[[int], object] | None = None,
     stop: Callable[[], bool] = never,
 ) -> Discovery:
@@ -40,10 +41,11 @@ def discover(
 
     `ignore` is what an ignore file at the root could hold; no other ignore file takes back what it leaves out.
     `known` comes from an earlier discovery with the same limits: files that it knows with the same size and time
-    are not opened. `on_progress` is told, after each directory, how many files were found so far; what it raises
-    ends the walk. `stop` is asked before every entry and while git works; it ends the walk with CANCELLED.
+    are not opened, unless something about them changed since `known_at` (nanoseconds). `on_progress` is told,
+    after each directory, how many files were found so far; what it raises ends the walk. `stop` is asked before
+    every entry and while git works; it ends the walk with CANCELLED.
     """
-    return _Walk(repo, limits, IgnoreFile(ignore), known or {}, on_progress, stop).run()
+    return _Walk(repo, limits, IgnoreFile(ignore), _Known(known or {}, known_at), on_progress, stop).run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +58,32 @@ class _Place:
     own_ignores: Chain = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What an earlier discovery said, and when it looked."""
+
+    files: Mapping[str, KnownFile]
+    at: int | None
+
+    def look(self, path: str, status: os.stat_result) -> Look | None:
+        known = self.files.get(path)
+        if known is None or (known.size, known.mtime_ns) != (status.st_size, status.st_mtime_ns):
+            return None
+        if self.at is not None and status.st_ctime_ns > self.at:
+            return None
+        if known.skipped_reason is None:
+            return Look(Kind(known.mode, known.language))
+        # Permissions change without the time of the file.
+        return None if known.skipped_reason == "unreadable" else Look(TEXT, known.skipped_reason, known.detail)
+
+
 class _Walk:
     def __init__(
         self,
         repo: Repository,
         limits: Limits,
         configured: IgnoreFile,
-        known: Mapping[str, KnownFile],
+        known: "_Known",
         on_progress: Callable[[int], object] | None,
         stop: Callable[[], bool],
     ) -> None:
@@ -215,28 +236,23 @@ class _Walk:
             self._found.directories[path.rpartition("/")[0]] = _CHANGED_MEANWHILE
             return
         size, mtime_ns = status.st_size, status.st_mtime_ns
-        look = self._known_look(path, size, mtime_ns) or look_at(self._root + path, entry.name, size)
+        look = self._known.look(path, status) or look_at(self._root + path, entry.name, size)
         limit = self._limits.of("records" if look.kind.language == "notebook" else look.kind.mode)  # mostly output
         if not look.reason and size > limit:
             look = Look(reason="oversized", detail=f"{_mib(size)}; {look.kind.mode} may have {_mib(limit)}")
         if look.reason:
             self._found.skipped.append(Skipped(_shown(path), look.reason, look.detail, size, mtime_ns))
         else:
-            self._found.files.append(FoundFile(path, size, mtime_ns, look.kind.mode, look.kind.language))
-
-    def _known_look(self, path: str, size: int, mtime_ns: int) -> Look | None:
-        known = self._known.get(path)
-        if known is None or known.size != size or known.mtime_ns != mtime_ns:
-            return None
-        if known.skipped_reason is None:
-            return Look(Kind(known.mode, known.language))
-        # Permissions change without the time of the file.
-        return None if known.skipped_reason == "unreadable" else Look(TEXT, known.skipped_reason, known.detail)
+            kind = look.kind
+            found = FoundFile(path, size, mtime_ns, kind.mode, kind.language, ctime_ns=status.st_ctime_ns)
+            self._found.files.append(found)
 
     def _target(self, path: str) -> str:
         target = os.path.realpath(self._root + path)
         if not os.path.exists(target):
             return "it leads nowhere"
+        if target == self._root.rstrip("/"):
+            return "to the root of the repository"
         if not target.startswith(self._root):
             return "it leaves the repository"
         return "to a directory of the repository" if os.path.isdir(target) else "to a file of the repository"
