@@ -165,3 +165,20 @@ def test_the_comment_above_a_definition_finds_it(ask: Ask, query: str, file: str
 
 def test_the_path_finds_what_is_in_the_file(ask: Ask) -> None:
     assert {hit["file"] for hit in ask("manager tools", mode="code")["code"][:2]} == {"tools/manager.py"}
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("lang:pyton budget", "lang: no language is called pyton"),
+        ("calls:nobody.knows budget", "calls: nothing in this index has nobody.knows"),
+        ("(type:fnction OR lang:pyton) AND budget", "lang: no language is called pyton"),
+    ],
+)
+def test_a_filter_in_the_query_that_nothing_can_meet_says_so(ask: Ask, query: str, told: str) -> None:
+    assert {"code": "unknown-value", "message": told} in ask(query)["warnings"]
+
+
+def test_nothing_is_said_of_filters_that_only_take_away(ask: Ask) -> None:
+    assert not [one for one in ask("budget -lang:pyton")["warnings"] if one["code"] == "unknown-value"]
+    assert not [one for one in ask("nowhereatall -lang:pyton")["warnings"] if one["code"] == "unknown-value"]

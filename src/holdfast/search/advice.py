@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from holdfast.search.engine.interface import Engine
 from holdfast.search.filters import TEXT_FILTERS, is_known, used_fields
-from holdfast.search.request import FIELDS, SearchRequest
+from holdfast.search.query.tree import Node, asked_filters
+from holdfast.search.request import FIELDS, SearchRequest, with_shortcuts
 from holdfast.search.store.reader import StoreReader
 from holdfast.search.symbols import asked_symbols, is_defined
 
@@ -19,9 +20,22 @@ _MOST_NAMED = 5
 
 
 def advice(
+    request: SearchRequest, query: Node, engine: Engine, store: StoreReader, *, empty: bool
+) -> Iterator[tuple[str, str]]:
+    """(code, message) of everything that a reader of the answer should know about its filters.
+
+    Those that stand in the query are looked at where nothing was found: one of several may well be met by nothing.
+    """
+    yield from _about(request, engine, store, empty=empty)
+    written = [(one.field, one.value) for one in asked_filters(query)] if empty else []
+    for one in dict.fromkeys(written):
+        alone = with_shortcuts(SearchRequest(query="*", mode=request.mode), [one])
+        yield from _about(alone, engine, store, empty=empty)
+
+
+def _about(
     request: SearchRequest, engine: Engine, store: StoreReader, *, empty: bool
 ) -> Iterator[tuple[str, str]]:
-    """(code, message) of everything that a reader of the answer should know about its filters."""
     yield from _unknown_kinds(request, engine)
     yield from _unknown_languages(request, engine)
     yield from _missing_fields(request, engine, empty=empty)

@@ -87,7 +87,8 @@ class Searching:
         lists = {KEYS[mode]: found[mode].hits if mode in found else [] for mode in KEYS}
         totals = {KEYS[mode]: found[mode].total if mode in found else 0 for mode in KEYS}
         empty = not any(totals.values())
-        for code, message in advice(self._request, self._engine, self._store, empty=empty):
+        query = self._parsed.tree
+        for code, message in advice(self._request, query, self._engine, self._store, empty=empty):
             self.warn(code, message)
         truncated = any(len(one.hits) < one.total for one in found.values())
         return {**lists, "bundles": bundles(lists), "total": totals, "truncated": truncated}

@@ -20,6 +20,7 @@ __all__ = [
     "Regex",
     "Soft",
     "Word",
+    "asked_filters",
     "positive",
 ]
 
@@ -116,5 +117,17 @@ def positive(node: Node) -> Iterator[Word | Phrase | Regex]:
         case And(parts) | Or(parts) | Soft(parts):
             for part in parts:
                 yield from positive(part)
+        case _:
+            return
+
+
+def asked_filters(node: Node) -> Iterator[Filter]:
+    """The filters that a match may have to meet, in the order of the query; not the negated ones."""
+    match node:
+        case Filter():
+            yield node
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from asked_filters(part)
         case _:
             return
