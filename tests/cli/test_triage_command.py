@@ -35,7 +35,7 @@ def test_findings_are_taken_in_listed_decided_about_and_packed(cli: Cli, reposit
     assert again.stdout.endswith(" was on record already\n")
     listed = cli("triage", "list", cwd=repository).stdout.splitlines()
     assert listed[0].split()[:3] == [name, "critical", "accept"]
-    assert listed[-1] == "1 of 1 findings: 1 accept"
+    assert listed[-1] == "1 of 1 finding: 1 accept"
 
     packed = json.loads(cli("triage", "pack", name, "-o", "pack.json", "--json", cwd=repository).stdout)
     pack = json.loads((repository / "pack.json").read_bytes())
@@ -91,3 +91,10 @@ def test_every_command_is_explained_with_an_example(cli: Cli, name: str) -> None
 
     assert done.returncode == 0
     assert "holdfast triage" in done.stdout.split("Example")[1]
+
+
+def test_a_finding_with_nothing_but_a_title_is_listed_with_it(cli: Cli, repository: Path) -> None:
+    (repository / "one.json").write_text('[{"id": "F1", "title": "door left open", "severity": "low"}]')
+    taken = cli("triage", "ingest", "generic", "one.json", cwd=repository)
+    assert taken.stdout == "1 finding of generic: 1 written, 0 unchanged, 0 bad\n"
+    assert cli("triage", "list", cwd=repository).stdout.splitlines()[0].endswith(" door left open")

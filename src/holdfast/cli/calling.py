@@ -26,6 +26,7 @@ __all__ = ["Outcome", "Request", "explain", "perform", "present"]
 
 Outcome = dict[str, Any] | PeerError
 
+_MOST_NAMED = 30  # tools in the answer to a wrong name
 _CUT = re.compile(rf"{ELLIPSIS} [0-9]+ \w+\(s\) omitted")
 
 
@@ -91,7 +92,8 @@ async def _find(session: ClientSession, request: Request) -> dict[str, Any]:
     for tool in tools:
         if tool["name"] == request.tool:
             return tool
-    names = ", ".join(tool["name"] for tool in tools[:20]) or "none"
+    more = f" and {len(tools) - _MOST_NAMED} more" if len(tools) > _MOST_NAMED else ""
+    names = (", ".join(tool["name"] for tool in tools[:_MOST_NAMED]) or "none") + more
     guess = meant(request.tool, (tool["name"] for tool in tools))
     raise UsageError(f"there is no tool {request.tool!r}{guess}", remedy=f"one of: {names}")
 

@@ -236,22 +236,26 @@ def decide(
 
 def _describe_ingest(report: dict[str, Any]) -> Iterable[str]:
     counts = f"{report['written']:,} written, {report['unchanged']:,} unchanged, {report['errors']:,} bad"
-    yield f"{report['total']:,} findings of {report['source']}: {counts}"
+    yield f"{_findings(report['total'])} of {report['source']}: {counts}"
     for bad in report["errorDetails"][:_MOST_TOLD]:
         yield f"  entry {bad['index']}: {bad['message']}"
     if report["errors"] > _MOST_TOLD:
         yield f"  and {report['errors'] - _MOST_TOLD:,} more; --json lists them"
-    yield from _warned(report)
+    yield from _warned(report, but="list-cut")  # of the lists that only --json prints
+
+
+def _findings(count: int) -> str:
+    return "1 finding" if count == 1 else f"{count:,} findings"
 
 
 def _describe_list(report: dict[str, Any]) -> Iterable[str]:
     from holdfast.present.bounds import clean_line
 
     for one in report["findings"]:
-        about = " ".join(filter(None, (one["vulnId"], one["package"], one["path"])))
+        about = " ".join(filter(None, (one["vulnId"], one["package"], one["path"]))) or one["title"] or ""
         yield clean_line(f"{one['recordId']}  {one['severity']:<13} {one['decision']:<14} {about}")
     decided = ", ".join(f"{count:,} {name}" for name, count in report["decisions"].items())
-    yield f"{len(report['findings']):,} of {report['total']:,} findings" + (f": {decided}" if decided else "")
+    yield f"{len(report['findings']):,} of {_findings(report['total'])}" + (f": {decided}" if decided else "")
 
 
 def _describe_pack(report: dict[str, Any]) -> Iterable[str]:
@@ -267,8 +271,8 @@ def _describe_decision(report: dict[str, Any]) -> Iterable[str]:
     yield from _warned(report)
 
 
-def _warned(report: dict[str, Any]) -> Iterable[str]:
-    return (f"note: {warning['message']}" for warning in report["warnings"])
+def _warned(report: dict[str, Any], but: str = "") -> Iterable[str]:
+    return (f"note: {warning['message']}" for warning in report["warnings"] if warning["code"] != but)
 
 
 def _pairs(meta: tuple[str, ...]) -> dict[str, str] | None:

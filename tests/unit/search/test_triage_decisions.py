@@ -9,6 +9,7 @@ from tests.unit.search.triage_samples import ALERT, Desk
 
 from holdfast.errors import ToolError
 from holdfast.search.answers.triage import DecisionResult
+from holdfast.search.triage.listing import list_findings
 from holdfast.search.triage.record_files import RecordFiles
 
 FULL: dict[str, Any] = {
@@ -66,6 +67,18 @@ def test_the_same_decision_again_is_the_same_record(desk: Desk, finding: str) ->
     assert (first["unchanged"], again["unchanged"]) == (False, True)
     assert again["recordId"] == first["recordId"]
     assert Path(first["jsonPath"]).read_bytes() == written
+
+
+def test_who_comes_back_to_an_earlier_decision_has_the_last_word(desk: Desk, finding: str) -> None:
+    first = desk.decide(finding, status="accept")
+    desk.decide(finding, status="fix")
+    again = desk.decide(finding, status="accept")
+    repeated = desk.decide(finding, status="accept")
+
+    assert (again["recordId"], again["unchanged"], repeated["unchanged"]) == (first["recordId"], False, True)
+    files = RecordFiles(desk.repository, desk.cache)
+    assert [one["decision"]["status"] for one in files.decisions(finding)] == ["accept", "fix"]
+    assert list_findings(desk.repository, desk.cache)["findings"][0]["decision"] == "accept"
 
 
 @pytest.mark.parametrize(

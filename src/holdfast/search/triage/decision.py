@@ -1,4 +1,4 @@
-"""Writing down what was decided about a finding. The same decision twice is one record."""
+"""Writing down what was decided about a finding. The same decision twice is one record; the last one counts."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
@@ -9,7 +9,7 @@ from holdfast.errors import ToolError
 from holdfast.search.repository import Repository
 from holdfast.search.request_schema import Violation
 from holdfast.search.triage.fields import clean
-from holdfast.search.triage.record import ROUTING, decision_prefix, digest, is_safe_name, now
+from holdfast.search.triage.record import ROUTING, by_time, decision_prefix, digest, is_safe_name, now
 from holdfast.search.triage.record_files import RecordFiles
 from holdfast.search.triage.refusal import check_text, not_found, refuse_if, wrong_argument
 from holdfast.search.triage.routing import Additions, additions
@@ -102,9 +102,8 @@ def _record(about: Mapping[str, Any], decision: dict[str, Any], added: Additions
     said = {key: sorted(value) if isinstance(value, list) else value for key, value in decision.items()}
     prefix = decision_prefix(decision["findingRecordId"])
     name = prefix + digest(said, added.routing, added.exposure, added.other)[: _DIGITS - len(prefix)]
-    time = now()
     record: dict[str, Any] = {"recordId": name, "recordType": "decision"}
-    record |= {"source": about.get("source"), "createdAt": time, "updatedAt": time}
+    record |= {"source": about.get("source"), "createdAt": None, "updatedAt": None}  # told when it is written
     record |= {route: added.routing.get(route, about.get(route)) for route in ROUTING}
     record |= {part: about.get(part) for part in _COPIED if part != "source"}
     exposure = about.get("exposure")
@@ -114,15 +113,22 @@ def _record(about: Mapping[str, Any], decision: dict[str, Any], added: Additions
 
 
 def _write(files: RecordFiles, record: Mapping[str, Any]) -> bool:
-    """Whether it was there already; then it stays as it was written the first time."""
-    name = record["recordId"]
+    """Whether just this was the last word already; then the record stays as it is.
+
+    One that was decided before, and otherwise since, keeps its record and becomes the last word again.
+    """
+    name, finding = record["recordId"], record["decision"]["findingRecordId"]
     with files.writing(lambda: False) as batch:
         old = files.read(name)
+        last = next(iter(files.decisions(finding)), None)
+        time = now() if last is None else now(after=by_time(last)[0])
         if old is None:
-            batch.put(record)
+            batch.put({**record, "createdAt": time, "updatedAt": time})
+        elif last is not None and last["recordId"] != name:
+            batch.put(old | {"updatedAt": time})
         elif not files.markdown_path(name).exists():
             batch.put(old)
-    return old is not None
+    return old is not None and (last is None or last["recordId"] == name)
 
 
 def _expiry(expires: object) -> tuple[str | None, list[Violation]]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.search.repository import Repository
-from holdfast.search.triage.record import now
+from holdfast.search.triage.record import by_time, now
 from holdfast.search.triage.record_files import RecordFiles
 
 __all__ = ["list_findings"]
@@ -21,7 +21,7 @@ def list_findings(
     files = RecordFiles(repository, cache_dir)
     records = list(files.every())
     newest: dict[str, Mapping[str, Any]] = {}
-    for record in sorted(records, key=lambda r: (str(r.get("createdAt")), str(r.get("recordId")))):
+    for record in sorted(records, key=by_time):
         decision = record.get("decision")
         if isinstance(decision, Mapping):
             newest[str(decision.get("findingRecordId"))] = decision

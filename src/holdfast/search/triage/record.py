@@ -7,8 +7,9 @@ the same record however often it is read; the repository is part of it, since al
 import hashlib
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import orjson
@@ -17,6 +18,7 @@ __all__ = [
     "ROUTING",
     "Reading",
     "asset",
+    "by_time",
     "content",
     "cvss",
     "decision_prefix",
@@ -192,6 +194,17 @@ def content(record: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in record.items() if name not in _TIMES}
 
 
-def now() -> str:
-    """The present, as records write it; to the millisecond, since decisions are told in their order."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def now(after: str = "") -> str:
+    """The present, as records write it; to the millisecond, since decisions are told in their order.
+
+    It is later than `after`, whatever the clock says: one that was set back changes no order.
+    """
+    moment = datetime.now(UTC)
+    with suppress(ValueError):
+        moment = max(moment, datetime.fromisoformat(after) + timedelta(milliseconds=1))
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def by_time(record: Mapping[str, Any]) -> tuple[str, str]:
+    """What records are sorted by, the newest last: when their word was given, the last time that it was."""
+    return str(record.get("updatedAt") or record.get("createdAt")), str(record.get("recordId"))

@@ -28,7 +28,7 @@ from holdfast.errors import ToolError
 from holdfast.search.home import IndexHome
 from holdfast.search.repository import Repository, index_home
 from holdfast.search.triage.markdown import render
-from holdfast.search.triage.record import decision_prefix, is_safe_name
+from holdfast.search.triage.record import by_time, decision_prefix, is_safe_name
 
 __all__ = ["Batch", "RecordFiles", "as_json", "explained", "write_file"]
 
@@ -87,7 +87,7 @@ class RecordFiles:
             return []
         read = (self.read(name.removesuffix(".json")) for name in names if _DECISION.fullmatch(name))
         about = [record for record in read if record is not None and _is_about(record, finding_id)]
-        return sorted(about, key=lambda r: (str(r.get("createdAt")), str(r.get("recordId"))), reverse=True)
+        return sorted(about, key=by_time, reverse=True)
 
     @contextlib.contextmanager
     def writing(self, stop: Callable[[], bool], *, wait: float = _PATIENCE) -> "Iterator[Batch]":

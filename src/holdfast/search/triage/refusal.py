@@ -49,5 +49,5 @@ def not_found(record_id: str, what: str) -> ToolError:
         "NOT_FOUND",
         f"there is no {what} {record_id}",
         details={"recordId": record_id},
-        hint="use one of the recordIds that triage_ingest has answered with",
+        hint="use one of the recordIds that triage_ingest has answered with, or that `holdfast triage list` shows",
     )
