@@ -82,7 +82,7 @@ def test_an_expired_decision_and_one_that_is_none_are_told_apart(cli: Cli, repos
 
     assert "note: the decision has expired already: 2020-01-01" in late.stdout
     assert cli("triage", "list", "--status", "expired", cwd=repository).stdout.count(finding["recordId"]) == 1
-    assert cli("triage", "list", "--status", "undecided", cwd=repository).stdout.startswith("0 of 1 findings")
+    assert cli("triage", "list", "--status", "undecided", cwd=repository).stdout.startswith("0 of 1 finding:")
 
 
 @pytest.mark.parametrize("name", ["", "ingest", "list", "pack", "decide"])

@@ -27,7 +27,6 @@ from holdfast.search.store.reader import FileRow, IndexFacts, StoreReader
 __all__ = ["Changes", "update"]
 
 _GRAIN_NS = 2_000_000_000  # the coarsest time stamps of a file system in use
-_TICK_NS = 20_000_000  # by how much the clock behind time stamps may lag behind ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +121,7 @@ def _compare(
         limits=indexing.limits,
         ignore=indexing.ignore_file(),
         known=known,
-        known_at=checked_at - _TICK_NS,
+        known_at=checked_at,
         stop=stop,
     )
     add_records(discovery, build.records)
@@ -163,7 +162,7 @@ def _may_differ(file: FoundFile, row: FileRow | None, checked_at: int, now: int)
         return True
     # A time beyond the last look is somebody's wish, not a write that we may have missed; one to come is another
     # clock's.
-    recent = abs(file.mtime_ns - checked_at) <= _GRAIN_NS or checked_at - _TICK_NS < file.ctime_ns <= now
+    recent = abs(file.mtime_ns - checked_at) <= _GRAIN_NS or checked_at < file.ctime_ns <= now
     return (file.mode, file.language) != (row.mode, row.language) or recent
 
 
