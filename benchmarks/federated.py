@@ -5,7 +5,8 @@
 The repositories are the sources of twenty pinned packages of PyPI. Queries are first lines of their own
 documentation, no two the same, asked in all three usual modes with five hits each, in this process: what a server
 adds is measured by serve_search. The bar is 40 ms at the median with open indexes; the ratio is to it, so more is
-better. The exit code is 1 when it is missed; `--no-bars` only measures.
+better. On a machine that others use too, compare the time of the processor, which is measured search by search.
+The exit code is 1 when the bar is missed; `--no-bars` only measures.
 """
 
 import argparse
@@ -73,30 +74,28 @@ def _documented(root: Path) -> Iterator[str]:
 
 
 def measure(roots: dict[str, Path], indexes: Path, count: int) -> dict[str, Any]:
-    """Milliseconds per search, in the order in which a server meets them."""
+    """Milliseconds per search, waited and computed, in the order in which a server meets them."""
     from holdfast.search.answering import answer
     from holdfast.search.served import Served
 
     served = Served(roots, indexes)
 
-    def took(query: str, **more: Any) -> float:
-        began = time.perf_counter()
+    def took(query: str, **more: Any) -> tuple[float, float]:
+        began, computed = time.perf_counter(), time.process_time()
         found = answer(served, {"query": query, "repoPath": "*", **more})
         if any(one["problem"] for one in found["repos"]):
             raise SystemExit(f"a repository was not searched: {found['warnings']}")
-        return (time.perf_counter() - began) * 1000
+        return (time.perf_counter() - began) * 1000, (time.process_time() - computed) * 1000
 
     asked = questions(roots)
     first, warming, new = asked[0], asked[1:21], asked[21 : 21 + count]
     cold = took(first)
     for query in warming:
         took(query)
-    processor = time.process_time()
     warm = [took(query) for query in new]
-    processor = (time.process_time() - processor) * 1000 / len(new)
+    again = [took(query) for query in new[-32:]]  # before others push them out of what is remembered
     code = [took(query, mode="code") for query in asked[21 + count : 21 + 2 * count]]
-    again = [took(query) for query in new[-32:]]
-    return {"cold": cold, "warm": warm, "code": code, "again": again, "cpu": processor}
+    return {"cold": [cold], "warm": warm, "code": code, "again": again}
 
 
 def main() -> int:
@@ -110,15 +109,19 @@ def main() -> int:
     cache = cache_folder()
     roots = repositories(cache, reuse=options.reuse)
     found = measure(roots, cache / "indexes" / "federated", options.queries)
-    p50 = percentile(found["warm"], 0.5)
+    waited = {what: [one[0] for one in took] for what, took in found.items()}
+    computed = {what: [one[1] for one in took] for what, took in found.items()}
+    p50 = percentile(waited["warm"], 0.5)
     figures = {
         "repositories": len(roots),
         "warm p50 ms": p50,
-        "warm p99 ms": percentile(found["warm"], 0.99),
-        "warm CPU ms": found["cpu"],
-        "code alone p50 ms": percentile(found["code"], 0.5),
-        "asked again p50 ms": percentile(found["again"], 0.5),
-        "first ms": found["cold"],
+        "warm p99 ms": percentile(waited["warm"], 0.99),
+        "warm CPU p50 ms": percentile(computed["warm"], 0.5),
+        "code alone p50 ms": percentile(waited["code"], 0.5),
+        "code alone CPU p50 ms": percentile(computed["code"], 0.5),
+        "asked again p50 ms": percentile(waited["again"], 0.5),
+        "asked again CPU p50 ms": percentile(computed["again"], 0.5),
+        "first ms": waited["cold"][0],
         "ratio to the bar": BAR_MS / p50,
     }
     if options.json:

@@ -48,13 +48,15 @@ def _about(
 
 
 def _unknown_kinds(request: SearchRequest, engine: Engine) -> Iterator[tuple[str, str]]:
-    present = set(engine.vocabulary("kind").values)
+    present = set(engine.vocabulary("kind").values) if request.type else set()
     missing = ", ".join(kind for kind in request.type if kind not in present)
     if missing:
         yield "unknown-value", f"type: there is no {missing} in this index, only {', '.join(sorted(present))}"
 
 
 def _unknown_languages(request: SearchRequest, engine: Engine) -> Iterator[tuple[str, str]]:
+    if not request.lang:
+        return
     from holdfast.search.discover.kinds import language_ids
 
     present = set(engine.vocabulary("lang").values)

@@ -6,6 +6,7 @@ with ensure_index(repository, cache_dir) as index:
 """
 
 import contextlib
+import os
 import sqlite3
 import threading
 import time
@@ -194,7 +195,7 @@ class SearchIndex:
 
 def _stamp(build: Build) -> tuple[int, int]:
     """Changes with every commit of the term index."""
-    status = (build.terms / "meta.json").stat()
+    status = os.stat(f"{build.directory}/terms/meta.json")
     return (status.st_mtime_ns, status.st_ino)
 
 

@@ -83,7 +83,7 @@ class Opened:
         `stop` is asked again and again; ToolError CANCELLED when it says so.
         """
         with self._stopped_by(stop):
-            return self._answer(request, started, *self._found(request))
+            return self._answer(request, started, *self._found(request, self._key(request)))
 
     def stand(self, request: SearchRequest, stop: Callable[[], bool] | None = None) -> Standing:
         """How well the hits of a request do, so that it can be decided which of them are worth showing."""
@@ -98,7 +98,8 @@ class Opened:
 
         def show(counts: Mapping[str, int]) -> dict[str, Any]:
             with self._stopped_by(stop):
-                return self._answer(request, started, *self._found(request, counts, looked))
+                shown = None if key is None else (key, *sorted(counts.items()))
+                return self._answer(request, started, *self._found(request, shown, counts, looked))
 
         return Standing(scores, show)
 
@@ -140,12 +141,12 @@ class Opened:
     def _found(
         self,
         request: SearchRequest,
+        key: Hashable | None,
         counts: Mapping[str, int] | None = None,
         looked: list[tuple[Searching, dict[str, Found] | None]] | None = None,
     ) -> tuple[dict[str, Any], bool]:
         """What a request finds, and whether that was known already. Only what is found is remembered, as bytes: an
         answer that a caller changes stays theirs, and how fresh the index is, is told anew every time."""
-        key = self._key(request, counts)
         known = self._answers.get(key) if key is not None else None
         if known is not None:
             self._answers.move_to_end(key)
@@ -155,13 +156,12 @@ class Opened:
         _remember(self._answers, key, orjson.dumps(shown) if key is not None else b"")
         return shown, False
 
-    def _key(self, request: SearchRequest, counts: Mapping[str, int] | None = None) -> Hashable | None:
+    def _key(self, request: SearchRequest) -> Hashable | None:
         """What names an answer for as long as the index stays as it is; None where none lasts."""
         # "in the last two days" is another question tomorrow, and blame looks at the files as they are now
         if request.modified_since is not None or request.chunk_author is not None:
             return None
-        shown = None if counts is None else tuple(sorted(counts.items()))
-        return (cache_key(request), shown, self.store.lint_stamp(), self._vector_stamp(request))
+        return (cache_key(request), self.store.lint_stamp(), self._vector_stamp(request))
 
     def _look(
         self, request: SearchRequest, *, is_one_of_several: bool

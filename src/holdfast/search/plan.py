@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from holdfast.search.engine.interface import (
     All,
@@ -28,6 +29,7 @@ _EVERYWHERE = 0.15  # share of the chunks; a word that stands in more of them te
 _MOST_WORDS = 6  # of a sentence, the rarest, that candidates are found by; all of them rank
 
 
+@lru_cache(maxsize=1 << 10)  # every index that a query is asked of wants to know
 def looked_up(text: str) -> tuple[tuple[str, ...], str]:
     """What a word of a query is looked up as: its sub-words, and itself as a whole identifier."""
     terms = terms_of(text)
@@ -35,30 +37,47 @@ def looked_up(text: str) -> tuple[tuple[str, ...], str]:
 
 
 class Planner:
-    """Turns the queries of one generation of an index into conditions."""
+    """Turns one query, asked of one generation of an index, into conditions."""
 
-    def __init__(self, engine: Engine, store: StoreReader, mode: str, now: float) -> None:
+    def __init__(
+        self, query: tree.Node, request: SearchRequest, engine: Engine, store: StoreReader, now: float
+    ) -> None:
+        self._query = query
+        self._request = request
         self._engine = engine
         self._store = store
-        self._mode = mode
         self._now = now
-        self._matching: dict[tuple[str, str], Condition] = {}  # what regular expressions were found to match
+        self._mode = ""
+        self._filtered: tuple[Condition, ...] | None = None
+        self._common: Condition | None = None  # what was planned, where it is the same for every mode
+        self._matching: dict[tuple[str, str, str], Condition] = {}  # what regular expressions were found to match
         self.warnings: list[str] = []
 
-    def plan(self, query: tree.Node, request: SearchRequest) -> Condition:
-        """The condition that a chunk has to meet."""
-        filters = tuple(conditions(request, self._engine, self._store, self._now))
-        return All((self._node(query), *filters)) if filters else self._node(query)
+    def plan(self, mode: str) -> Condition:
+        """The condition that a chunk of a mode has to meet."""
+        if self._common is not None:
+            return self._common
+        self._mode = mode
+        node, filters = self._node(self._query), self._filters()
+        planned = All((node, *filters)) if filters else node
+        if not self._matching:  # an expression matches other chunks in each mode; words and facts are the same
+            self._common = planned
+        return planned
 
-    def plan_without_words(self, query: tree.Node, request: SearchRequest) -> Condition:
+    def plan_without_words(self, mode: str) -> Condition:
         """The condition that a chunk has to meet that is found by its meaning, whatever words it has.
 
         Words of a sentence ask for something; what is written in the language of queries is still required, and so
         is a name. `All()` where nothing is.
         """
-        filters = tuple(conditions(request, self._engine, self._store, self._now))
-        required = tuple(part for part in (self._required(query), *filters) if part != All())
+        self._mode = mode
+        required = tuple(part for part in (self._required(self._query), *self._filters()) if part != All())
         return required[0] if len(required) == 1 else All(required)
+
+    def _filters(self) -> tuple[Condition, ...]:
+        if self._filtered is None:
+            self._filtered = tuple(conditions(self._request, self._engine, self._store, self._now))
+        return self._filtered
 
     def _node(self, node: tree.Node) -> Condition:
         match node:
@@ -109,8 +128,10 @@ class Planner:
         looked = [looked_up(part.text) for part in parts]
         words = [Word(*terms) for terms in looked if any(terms)]
         telling = [word for word in words if not is_stop_word(word.parts)] or words
-        rare = [word for word in telling if self._frequency(word) <= _EVERYWHERE * self._engine.document_count()]
-        return tuple(sorted(rare or telling, key=self._frequency)[:_MOST_WORDS])
+        counted = [(self._frequency(word), word) for word in telling]
+        most = _EVERYWHERE * self._engine.document_count()
+        rare = [one for one in counted if one[0] <= most]
+        return tuple(word for _, word in sorted(rare or counted, key=_first)[:_MOST_WORDS])
 
     def _frequency(self, word: Word) -> int:
         """In how many chunks a word can stand at most."""
@@ -127,12 +148,17 @@ class Planner:
         return Phrase(parts) if parts else self._regex(re.escape(text), "i")
 
     def _regex(self, pattern: str, flags: str) -> Condition:
-        if (pattern, flags) not in self._matching:
+        key = (pattern, flags, self._mode)
+        if key not in self._matching:
             matches = RegexMatches(self._engine, self._store)
-            self._matching[pattern, flags] = Chunks(matches.chunks(pattern, flags, self._mode))
+            self._matching[key] = Chunks(matches.chunks(pattern, flags, self._mode))
             self.warnings += matches.warnings
-        return self._matching[pattern, flags]
+        return self._matching[key]
 
     def _filter(self, field: str, value: str) -> Condition:
         alone = with_shortcuts(SearchRequest(query="*"), [(field, value)])
         return All(tuple(conditions(alone, self._engine, self._store, self._now)))
+
+
+def _first(counted: tuple[int, Word]) -> int:
+    return counted[0]

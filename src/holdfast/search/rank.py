@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from holdfast.search.engine.interface import Engine
-from holdfast.search.scoring import DEFAULT_WEIGHTS, QueryTerm, Ranked, Scorer, Weights
+from holdfast.search.scoring import QueryTerm, Ranked, Scorer, Weights
 from holdfast.search.store.reader import ChunkRow
 
 __all__ = ["is_stop_word", "rank", "terms_with_idf"]
@@ -53,15 +53,9 @@ def _idf(frequency: int, total: int) -> float:
     return math.log(1.0 + max(total - frequency + 0.5, 0.5) / (frequency + 0.5))
 
 
-def rank(
-    rows: Iterable[ChunkRow],
-    paths: Mapping[int, str],
-    terms: Sequence[QueryTerm],
-    weights: Weights = DEFAULT_WEIGHTS,
-) -> list[Ranked]:
+def rank(rows: Iterable[ChunkRow], paths: Mapping[int, str], scorer: Scorer) -> list[Ranked]:
     """Candidates in their final order."""
-    about_tests = any("test" in term.parts for term in terms)
-    scorer = Scorer(terms, weights)
+    weights, about_tests = scorer.weights, "test" in scorer.asked
     ranked = []
     for row in rows:
         path = paths.get(row.file, "")
@@ -72,7 +66,7 @@ def rank(
     ranked.sort(key=_order)
     if len(scorer.asked) > 1 and weights.proximity:
         for one in ranked[: weights.proximity_candidates]:
-            lift = one.parts["proximity"] = weights.proximity * _closeness(one.body.split(), scorer.asked)
+            lift = one.parts["proximity"] = weights.proximity * _closeness(one, len(scorer.asked))
             one.score *= 1.0 + lift
         ranked.sort(key=_order)
     return ranked
@@ -95,13 +89,13 @@ def _place(path: str) -> tuple[bool, bool]:
     return _TEST.search(path) is not None, _VENDORED.search(path) is not None
 
 
-def _closeness(body: list[str], wanted: frozenset[str]) -> float:
+def _closeness(one: Ranked, wanted: int) -> float:
     """1 when all words of the query stand side by side, towards 0 when they are spread out or alone."""
-    places = [(place, word) for place, word in enumerate(body) if word in wanted]
-    present = {word for _, word in places}
+    present = set(one.present)
     if len(present) < 2:
         return 0.0
-    best, counts, left = len(body), dict.fromkeys(present, 0), 0
+    places = _places(one.body, present)
+    best, counts, left = len(one.body), dict.fromkeys(present, 0), 0
     missing = len(present)
     for place, word in places:
         missing -= counts[word] == 0
@@ -112,4 +106,22 @@ def _closeness(body: list[str], wanted: frozenset[str]) -> float:
             counts[first_word] -= 1
             missing += counts[first_word] == 0
             left += 1
-    return len(present) / len(wanted) * len(present) / max(best, len(present))
+    return len(present) / wanted * len(present) / max(best, len(present))
+
+
+def _places(body: str, words: Iterable[str]) -> list[tuple[int, str]]:
+    """Which word of the body each occurrence is, counted from the first of them; the body is not taken apart."""
+    found = []
+    for word in words:
+        key = f" {word} "
+        at = body.find(key)
+        while at >= 0:
+            found.append((at, word))
+            at = body.find(key, at + len(key))
+    found.sort()
+    places, place, before = [], 0, found[0][0]
+    for at, word in found:
+        place += body.count("  ", before, at + 1)  # what stands between the words that are passed
+        before = at
+        places.append((place, word))
+    return places

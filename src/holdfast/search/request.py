@@ -7,6 +7,7 @@ means one thing, or refuses with everything that is wrong at once. Finding thing
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from holdfast.errors import ToolError
@@ -40,6 +41,8 @@ _SAME: dict[str, dict[str, str | None]] = {
     "backend": {"fts": "sqlite-fts"},
     "output": {"json": "full"},
 }
+_VALUES = attrgetter(*(field.attribute for field in FIELDS))
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 _SAME_KIND = {"typealias": "type", "func": "function", "const": "variable"}
 
 
@@ -165,11 +168,7 @@ def modes(request: SearchRequest) -> tuple[str, ...]:
 
 def cache_key(request: SearchRequest) -> str:
     """A key that differs for any two requests that could have different answers from the same index."""
-    import hashlib
-
-    values = [getattr(request, field.attribute) for field in FIELDS]
-    text = json.dumps(values, sort_keys=True, separators=(",", ":"))
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+    return _ENCODER.encode(_VALUES(request))
 
 
 def with_shortcuts(request: SearchRequest, shortcuts: Iterable[tuple[str, str]]) -> SearchRequest:

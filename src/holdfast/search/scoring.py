@@ -11,7 +11,7 @@ from typing import Any
 from holdfast.search.kinship import nearest
 from holdfast.search.prepared import word_fields
 from holdfast.search.store.reader import ChunkRow
-from holdfast.search.tokens import body_streams
+from holdfast.search.tokens import subwords
 
 __all__ = ["DEFAULT_WEIGHTS", "QueryTerm", "Ranked", "Scorer", "Weights"]
 
@@ -65,6 +65,7 @@ class Ranked:
     parts: dict[str, float]
     matched: list[str]  # words of the query
     body: str  # its words, spaced
+    present: list[str]  # words of the query that stand in the body, stemmed
     notes: list[str] = field(default_factory=list)  # further reasons why it was found
     more: dict[str, Any] = field(default_factory=dict)  # further fields of the hit
 
@@ -73,7 +74,7 @@ class Scorer:
     """Scores the candidates of one query."""
 
     def __init__(self, terms: Sequence[QueryTerm], weights: Weights) -> None:
-        self._weights = weights
+        self.weights = weights
         self.asked = frozenset(part for term in terms for part in term.parts)
         self._texts = [term.text for term in terms]
         # (number of the term, word, the word as it is looked for, how rare it is)
@@ -91,30 +92,34 @@ class Scorer:
         self._names = {
             term.text.lower().removesuffix("()") for term in terms if term.identifier or len(terms) == 1
         }
-        self._kin: dict[str, tuple[float, str]] = {}
+        self._kin = _kin_of(self.asked)
 
     def score(self, row: ChunkRow, path: str) -> Ranked:
         """Fielded BM25, lowered by the share of the query that does not match, lifted where the name is said."""
-        weights = self._weights
+        weights = self.weights
         words = row.unpacked_words()
-        name, doc, body, identifiers = word_fields(words)
         own, path_words = _own_words(row.name), _path_words(path)
         near_parts = self._nearness(own)
+        name, doc, body, identifiers = word_fields(words)
         per_name, per_body = _lengths(len(own), body, weights)
         k1, container, per_doc, per_path = weights.k1, weights.container, weights.doc, weights.path
-        has_doc = len(doc) > 2  # a space on both sides is nothing
         in_names = elsewheres = found_idf = 0.0
-        hits = set()
+        hits, present = set(), []
         for number, part, key, idf in self._parts:
-            near = near_parts.get(part, 0.0) if near_parts else 0.0
             on_path = part in path_words
-            if not near and not on_path and key not in words:
-                continue  # most words of a sentence are not in most candidates
-            in_name = near * per_name
-            around = name.count(key) - own.count(part)  # the class of a method
-            elsewhere = body.count(key) * per_body + around * container + on_path * per_path
-            if has_doc:
+            in_name = near_parts[part] * per_name if part in near_parts else 0.0
+            if key in words:
+                if in_body := body.count(key):
+                    present.append(part)
+                around = name.count(key) - own.count(part)  # the class of a method
+                elsewhere = in_body * per_body + around * container + on_path * per_path
                 elsewhere += doc.count(key) * per_doc
+            elif on_path:
+                elsewhere = per_path
+            elif in_name:
+                elsewhere = 0.0
+            else:
+                continue  # most words of a sentence are not in most candidates
             frequency = in_name + elsewhere
             if frequency:
                 gain = idf * (k1 + 1) / (k1 + frequency)
@@ -135,7 +140,7 @@ class Scorer:
             "body": elsewheres, "name": in_names, "identifier": identified,
             "coordination": coordination, "symbol": symbol,
         }  # fmt: skip
-        return Ranked(row, path, score, parts, [self._texts[number] for number in sorted(hits)], body)
+        return Ranked(row, path, score, parts, [self._texts[number] for number in sorted(hits)], body, present)
 
     def _nearness(self, own: tuple[str, ...]) -> dict[str, float]:
         """How much the words of a name count for words of the query; each word of the name counts once."""
@@ -154,10 +159,16 @@ class Scorer:
         if not near_parts:
             return 0.0
         low = name.lower()
-        lift = self._weights.name_coverage * (sum(near_parts.values()) / words) ** 2
+        lift = self.weights.name_coverage * (sum(near_parts.values()) / words) ** 2
         if low in self._names:
-            return lift + self._weights.exact_name * 1.25
-        return lift + self._weights.exact_name if low.rpartition(".")[2] in self._names else lift
+            return lift + self.weights.exact_name * 1.25
+        return lift + self.weights.exact_name if low.rpartition(".")[2] in self._names else lift
+
+
+@lru_cache(maxsize=32)
+def _kin_of(_asked: frozenset[str]) -> dict[str, tuple[float, str]]:
+    """What is known already of words in names, for the words of a query, whichever index it is asked of."""
+    return {}
 
 
 def _lengths(own_words: int, body: str, weights: Weights) -> tuple[float, float]:
@@ -169,10 +180,10 @@ def _lengths(own_words: int, body: str, weights: Weights) -> tuple[float, float]
 
 @lru_cache(maxsize=1 << 14)
 def _path_words(path: str) -> frozenset[str]:
-    return frozenset(body_streams(path)[0].split())
+    return frozenset(subwords(path))
 
 
 @lru_cache(maxsize=1 << 14)
 def _own_words(name: str) -> tuple[str, ...]:
     """The words of a name without what it is qualified by."""
-    return tuple(body_streams(name.rpartition(".")[2])[0].split())
+    return tuple(subwords(name.rpartition(".")[2]))

@@ -107,6 +107,7 @@ class Served:
         self._lock = threading.Lock()
         self._turns = threading.BoundedSemaphore(_AT_ONCE)
         self._idle: OrderedDict[str, list[_Reader]] = OrderedDict()
+        self._homes: dict[str, IndexHome] = {}
         self._pool: ThreadPoolExecutor | None = None
 
     def find(self, repo_path: str | None = None) -> Repository:
@@ -118,7 +119,7 @@ class Served:
     def _known(self, root: Path) -> Repository:
         """The repository of a root that is served; to find it costs as much as a remembered answer."""
         now, known = time.monotonic(), self._found.get(root)
-        if known is None or now - known[0] > _FOUND_SECONDS or not root.is_dir():
+        if known is None or now - known[0] > _FOUND_SECONDS or not os.path.isdir(root):
             known = self._found[root] = (now, find_repository(root))
         return known[1]
 
@@ -176,7 +177,7 @@ class Served:
         """An open index that nobody else uses meanwhile, without a turn; ToolError NO_INDEX when there is none."""
         from holdfast.search.library import open_to_search
 
-        stamp = IndexHome(index_home(repository, self.cache_dir)).pointer_stamp()
+        stamp = self._home(repository).pointer_stamp()
         index = self._take(repository, stamp) or open_to_search(repository, self.cache_dir)
         try:
             yield index
@@ -188,6 +189,12 @@ class Served:
             self._refuse_if_damaged(repository, error)
             raise
         self._give_back(_Reader(index, stamp))
+
+    def _home(self, repository: Repository) -> IndexHome:
+        home = self._homes.get(repository.repo_id)
+        if home is None:
+            home = self._homes[repository.repo_id] = IndexHome(index_home(repository, self.cache_dir))
+        return home
 
     def release(self, repository: Repository | None = None) -> None:
         """Let go of what is open and unused, so that it can be removed; of one repository or of all."""

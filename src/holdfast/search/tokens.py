@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from holdfast.search.stems import stem
 
-__all__ = ["Terms", "body_streams", "exact_words", "terms_of"]
+__all__ = ["Terms", "body_streams", "exact_words", "subwords", "terms_of"]
 
 _RUN = re.compile(r"[\w$]+(?:\.[\w$]+)*")
 # The words of an identifier, over its text where that is ASCII and over its shape (see `_shape`) elsewhere.
@@ -85,6 +85,13 @@ def body_streams(text: str) -> tuple[str, str]:
     runs = _runs(text)
     subwords = " ".join(filter(None, map(_SUBWORDS.__getitem__, runs)))
     return subwords, " ".join(filter(None, map(_IDENTIFIERS.__getitem__, runs)))
+
+
+def subwords(text: str) -> list[str]:
+    """The first stream of a text alone, word by word."""
+    if text.isascii() and text.isidentifier():
+        return _subwords(text)
+    return [word for run in _runs(text) for word in _SUBWORDS[run].split()]
 
 
 def exact_words(text: str) -> set[str]:

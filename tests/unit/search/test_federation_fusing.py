@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.search.federation.fusing import RRF_K, fused
+from holdfast.search.federation.fusing import COMPARED, RRF_K, fused
 
 LISTS = st.lists(st.lists(st.sampled_from([0.0, 1.0, 2.5, 7.0, 9.0, 30.0]), max_size=12), min_size=1, max_size=6)
 
@@ -50,3 +50,13 @@ def test_a_longer_list_begins_with_the_shorter_one_and_homes_keep_their_order(
     for member in range(len(scores)):
         own = [position for one, position in whole if one == member]
         assert own == sorted(own)
+
+
+@settings(max_examples=100, deadline=None)
+@given(scores=LISTS)
+def test_the_place_among_all_counts_the_better_hits_of_every_other_repository(scores: list[list[float]]) -> None:
+    falling = [[min(one[: at + 1]) for at in range(len(one))] for one in scores]
+    for placed in fused(scores, [0] * len(scores), 100):
+        own = falling[placed.member][placed.position]
+        others = [one[:COMPARED] for member, one in enumerate(falling) if member != placed.member]
+        assert placed.among_all == placed.at_home + sum(score > own for one in others for score in one)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from holdfast.search.prepared import ChunkWords
 from holdfast.search.rank import rank
-from holdfast.search.scoring import QueryTerm
+from holdfast.search.scoring import DEFAULT_WEIGHTS, QueryTerm, Scorer
 from holdfast.search.store.reader import ChunkRow
 from holdfast.search.tokens import body_streams
 
@@ -20,7 +20,8 @@ def term(*parts: str, identifier: str = "") -> QueryTerm:
 
 
 def order(rows: list[ChunkRow], *terms: QueryTerm, paths: dict[int, str] | None = None) -> list[int]:
-    return [one.row.id for one in rank(rows, paths or {1: "src/a.py"}, terms)]
+    scorer = Scorer(terms, DEFAULT_WEIGHTS)
+    return [one.row.id for one in rank(rows, paths or {1: "src/a.py"}, scorer)]
 
 
 def test_a_word_in_the_name_counts_more_than_in_the_body() -> None:
@@ -68,3 +69,26 @@ def test_ties_are_settled_by_path_and_position() -> None:
 @given(st.permutations([row(n, body="retry " * n) for n in range(1, 6)]))
 def test_the_order_does_not_depend_on_the_order_of_the_candidates(rows: list[Any]) -> None:
     assert order(rows, term("retry")) == order(sorted(rows), term("retry"))
+
+
+@given(st.lists(st.sampled_from(["retry", "budget", "retri", "a", "x", "y", "z"]), max_size=40))
+def test_how_close_words_stand_is_told_as_if_the_body_were_read_word_by_word(body: list[str]) -> None:
+    asked = [term("retry"), term("budget"), term("a")]
+    (one,) = rank([row(1, body=" ".join(body))], {1: "src/f.py"}, Scorer(asked, DEFAULT_WEIGHTS))
+
+    expected = _closeness_by_reading(body, {"retry", "budget", "a"})
+    assert one.parts["proximity"] == DEFAULT_WEIGHTS.proximity * expected
+
+
+def _closeness_by_reading(body: list[str], wanted: set[str]) -> float:
+    """Every window of the body is tried."""
+    present = wanted & set(body)
+    if len(present) < 2:
+        return 0.0
+    windows = [
+        end - start
+        for start in range(len(body))
+        for end in range(start + 1, len(body) + 1)
+        if present <= set(body[start:end])
+    ]
+    return len(present) / len(wanted) * len(present) / min(windows)

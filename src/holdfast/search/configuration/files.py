@@ -27,16 +27,19 @@ class FileRefused(HoldfastError):  # noqa: N818 - it names what happened, as the
         self.params = params
 
 
-def stamp_of(path: Path) -> Stamp | None:
+def stamp_of(path: Path | str) -> Stamp | None:
     """What changes whenever a file is written or replaced; None where there is nothing of this name."""
     try:
         status = os.lstat(path)
-        if stat.S_ISLNK(status.st_mode):
-            status = os.stat(path)
     except FileNotFoundError:
-        return (0,) if os.path.islink(path) else None
-    except (OSError, ValueError):  # a loop of links, a directory that may not be entered
+        return None
+    except (OSError, ValueError):  # a directory that may not be entered
         return (0,)
+    if stat.S_ISLNK(status.st_mode):
+        try:
+            status = os.stat(path)
+        except OSError:  # it leads nowhere, or in circles
+            return (0,)
     return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_mode)
 
 

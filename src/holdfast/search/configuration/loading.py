@@ -9,6 +9,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -81,7 +82,7 @@ _lock = threading.Lock()
 def load_configuration(repository: Repository) -> SearchConfiguration:
     """The configuration of a repository; ToolError INVALID_REQUEST lists everything that is wrong with it."""
     root = repository.root
-    stamps = tuple(stamp_of(root / name) for name in CONFIGURATION_FILES)
+    stamps = tuple(map(stamp_of, _places(root)))
     with _lock:
         known = _known.get(root)
     if known is None or known[0] != stamps:
@@ -96,6 +97,11 @@ def load_configuration(repository: Repository) -> SearchConfiguration:
     if isinstance(outcome, SearchConfiguration):
         return outcome
     raise refused(outcome, hint=_HINT)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _places(root: Path) -> tuple[str, ...]:
+    return tuple(str(root / name) for name in CONFIGURATION_FILES)
 
 
 def _read(root: Path, stamps: _Stamps) -> _Outcome:

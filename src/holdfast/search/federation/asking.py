@@ -75,7 +75,8 @@ def _stand(served: Served, asked: Asked, request: SearchRequest, stop: Stop) -> 
         repository = asked.member.repository
         # What a repository says about its engine counts; how many hits there are, and of what, the caller says.
         said = load_configuration(repository).search.backend
-        request = replace(request, backend=said) if request.backend == "auto" else request
+        if request.backend == "auto" != said:
+            request = replace(request, backend=said)
         for attempt in (1, 2):
             try:
                 with contextlib.ExitStack() as opened:

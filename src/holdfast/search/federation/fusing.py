@@ -39,10 +39,11 @@ def fused(scores: Sequence[Sequence[float]], priorities: Sequence[int], top: int
     # A list is never put into another order: where its scores rise, the lower one counts.
     falling = [list(accumulate(one, min)) for one in scores]
     compared = [[-score for score in one[:COMPARED]] for one in falling]
+    every = sorted(score for one in compared for score in one)
     keyed = []
     for member, listed in enumerate(falling):
         for position, own in enumerate(listed[:top]):
-            better = sum(bisect_left(other, -own) for at, other in enumerate(compared) if at != member)
+            better = bisect_left(every, -own) - bisect_left(compared[member], -own)
             at_home, among_all = position + 1, position + 1 + better
             score = 1 / (RRF_K + at_home) + 1 / (RRF_K + among_all)
             key = (-score, -priorities[member], -own, member, position)

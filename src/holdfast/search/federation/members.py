@@ -3,7 +3,7 @@
 One that is not there, or that cannot be one, stays in the list with the reason: it harms no other.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,27 +39,27 @@ def members_of(served: Served, request: SearchRequest, base: Path) -> Members:
     if request.workspace_path is not None:
         workspace = find_workspace(request.workspace_path, None, base)
         return Members(tuple(_of_workspace(workspace, request.repo_path)), workspace)
-    listed = [one for path in request.repo_path for one in _named(served, path)]
+    names = {root: name for name, root in served.aliases.items()}
+    listed = [one for path in request.repo_path for one in _named(served, path, names)]
     distinct = {member.repository.repo_id: member for member in reversed(listed)}
     return Members(tuple(_with_own_names(reversed(distinct.values()))))
 
 
-def _named(served: Served, path: str) -> Iterator[Member]:
+def _named(served: Served, path: str, names: Mapping[Path, str]) -> Iterator[Member]:
     if path == EVERY_REPOSITORY:
         for alias in served.aliases or (None,):
-            yield _found(served, alias, alias)
+            yield _found(served, alias, alias, names)
         return
-    yield _found(served, path, path if path in served.aliases else None)
+    yield _found(served, path, path if path in served.aliases else None, names)
 
 
-def _found(served: Served, path: str | None, alias: str | None) -> Member:
+def _found(served: Served, path: str | None, alias: str | None, names: Mapping[Path, str]) -> Member:
     try:
         repository = served.find(path)
     except ToolError as error:
         root = served.aliases.get(alias or "", Path(path or "."))
         missing = ToolError("NOT_FOUND", error.message, hint=error.hint)
         return Member(alias or root.name or str(root), absent_repository(root), problem=missing)
-    names = {root: name for name, root in served.aliases.items()}
     return Member(alias or names.get(repository.root) or repository.root.name or "/", repository)
 
 

@@ -4,9 +4,10 @@ Rows are fetched by number, a few dozen for an answer; tables that a filter need
 history) are read once and kept while the generation lasts.
 """
 
+import os
 import sqlite3
 import threading
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -21,8 +22,9 @@ from holdfast.search.store.database import ALIVE, connect_to_read
 
 __all__ = ["ChunkRow", "FileRow", "IndexFacts", "StoreReader"]
 
-_BATCH = 400  # values in one IN (...)
+_BATCH = 256  # values in one IN (...)
 _MOST_REMEMBERED = 64  # sets of files and the like
+_MOST_PATHS = 4096  # kept, where one after the other is asked for
 _T = TypeVar("_T")
 
 
@@ -92,6 +94,7 @@ class StoreReader:
         self.lint: Path | None = None  # what linters said of the files, if somebody has asked them
         self._files: dict[int, FileRow] | None = None
         self._paths: tuple[Vocabulary, dict[str, int]] | None = None
+        self._known_paths: dict[int, str] = {}  # of the files that were hits lately
         self._remembered: dict[Hashable, Any] = {}
 
     def check_stop(self) -> None:
@@ -106,15 +109,17 @@ class StoreReader:
     def at(self, generation: int) -> None:
         """Look at another generation, or at new notes beside the same one, from now on."""
         self.generation, self._files, self._paths = generation, None, None
-        self._remembered = {}
+        self._remembered, self._known_paths = {}, {}
 
     def lint_stamp(self) -> tuple[int, int]:
         """Changes whenever linters said more; zeros where none was asked."""
+        if self.lint is None or not os.access(self.lint, os.F_OK):
+            return (0, 0)
         try:
-            status = None if self.lint is None else self.lint.stat()
+            status = self.lint.stat()
         except OSError:
-            status = None
-        return (0, 0) if status is None else (status.st_mtime_ns, status.st_size)
+            return (0, 0)
+        return (status.st_mtime_ns, status.st_size)
 
     def facts(self) -> IndexFacts:
         """What holds for the whole index."""
@@ -159,11 +164,16 @@ class StoreReader:
         row = self._all("SELECT text FROM texts WHERE file = ?", file)
         return unpack_text(row[0][0], until) if row else b""
 
-    def paths(self, numbers: Iterable[int]) -> dict[int, str]:
-        """Paths of file versions; cheaper than all `files` when only a few are shown."""
-        if self._files is not None:
-            return {n: self._files[n].path for n in numbers if n in self._files}
-        return dict(self._by_number("SELECT id, path FROM files", "id", numbers))
+    def paths(self, numbers: Collection[int]) -> Mapping[int, str]:
+        """Paths of file versions, and maybe of others too; cheaper than all `files` when only a few are shown."""
+        known = self._known_paths
+        wanted = [number for number in numbers if number not in known]
+        if wanted:
+            if len(known) > _MOST_PATHS:
+                known = self._known_paths = {}
+                wanted = [*numbers]
+            known.update(self._by_number("SELECT id, path FROM files", "id", wanted))
+        return known
 
     def files(self) -> dict[int, FileRow]:
         """Every file of this generation."""
@@ -238,12 +248,14 @@ class StoreReader:
         return dict(self._all(query, generation, generation))
 
     def _by_number(self, query: str, column: str, numbers: Iterable[int]) -> list[Any]:
-        wanted: Sequence[int] = list(numbers)
+        wanted = list(numbers)
         rows: list[Any] = []
         for first in range(0, len(wanted), _BATCH):
             batch = wanted[first : first + _BATCH]
-            marks = ",".join("?" * len(batch))
-            rows += self._all(f"{query} WHERE {column} IN ({marks})", *batch)
+            # Of a few lengths only, so that statements are prepared once; the last value may stand there often.
+            length = 1 << (len(batch) - 1).bit_length()
+            marks = ",".join("?" * length)
+            rows += self._all(f"{query} WHERE {column} IN ({marks})", *batch, *[batch[-1]] * (length - len(batch)))
         return rows
 
     def _all(self, query: str, *values: Any) -> list[Any]:

@@ -65,8 +65,11 @@ class VectorPlace:
 
     def chosen(self) -> ChosenModel | None:
         """The model in use; None where vectors were never asked for, or nothing can be read of it."""
+        place = f"{self.home}/vectors.json"
+        if not os.access(place, os.F_OK):  # as in most indexes, and every search looks
+            return None
         try:
-            noted = json.loads((self.home / "vectors.json").read_bytes())
+            noted = json.loads(Path(place).read_bytes())
             if noted["format"] != _FORMAT:
                 return None
             chosen = ChosenModel(str(noted["digest"]), str(noted["name"]), int(noted["dimensions"]))
