@@ -70,7 +70,7 @@ async def connected(
             source.command, grace=settings.kill_grace, max_bytes=settings.max_message_bytes, on_stderr=say
         )
     else:
-        state = await living.enter_async_context(entered(server, log))
+        state = await living.enter_async_context(entered(server, log, settings.start_timeout))
         transport = MemoryTransport(_linker(server, settings, log, state))
     session = ClientSession(transport, answerer=answerer)
     try:

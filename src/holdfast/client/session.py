@@ -35,6 +35,7 @@ from holdfast.version import __version__
 from holdfast.vocabulary.ids import RequestId, is_request_id
 from holdfast.wire.codec import decode
 from holdfast.wire.envelope import (
+    INTERNAL_ERROR,
     METHOD_NOT_FOUND,
     Notification,
     Request,
@@ -267,9 +268,13 @@ class ClientSession:
             self._transport.send(_polite_answer(message))
 
     async def _answer(self, answerer: Answerer, request: Request) -> None:
-        result = await answerer.answer(request.method, request.params)
+        try:
+            answer = result_message(request.id, await answerer.answer(request.method, request.params))
+        except Exception as error:  # noqa: BLE001 - whatever it is: the server must not wait for ever
+            said = f"this client could not answer {request.method!r}: {type(error).__name__}"
+            answer = error_message(request.id, INTERNAL_ERROR, said)
         if self._lost is None:
-            self._transport.send(result_message(request.id, result))
+            self._transport.send(answer)
 
     def _receive_response(self, response: Response) -> None:
         request_id = response.id

@@ -16,12 +16,14 @@ from holdfast.observe.sink import EventSink
 from holdfast.stdio.outbox import Outbox
 from holdfast.vocabulary.events import MessageRejected
 from holdfast.vocabulary.ids import RequestId
+from holdfast.vocabulary.meta import META_PRINCIPAL
 from holdfast.wire.codec import RELAY_DEPTH, decode, encode
-from holdfast.wire.envelope import INVALID_REQUEST, Request, error_message, parse
+from holdfast.wire.envelope import INVALID_PARAMS, INVALID_REQUEST, Request, error_message, parse
 from holdfast.wire.splice import split_batch
 
 __all__ = ["PublicSide"]
 
+_NOT_YOURS = f"{META_PRINCIPAL} is for the host to say: who a client is, its token tells; leave it out"
 _BATCH_REVISION = "2025-03-26"
 HELD_BYTES = 16 * 1024 * 1024  # answers that wait for the rest of their batch, of all batches together
 
@@ -102,6 +104,10 @@ class PublicSide:
     def _take(self, given: FromClient) -> None:
         """Answer what is the host's own business; the rest is the kernel's, and so are ids that are in flight."""
         message = given.message
+        if isinstance(message, Request) and _says_who_it_is(message) and not self.is_pending(message.id):
+            refusal = WireError(INVALID_PARAMS, _NOT_YOURS, request_id=message.id)
+            self._send(ToClient(encode(self._rejection(refusal)), message.id))
+            return
         if self._surface is not None and isinstance(message, Request) and not self.is_pending(message.id):
             answer = self._surface.answer(message)
             if answer is not None:
@@ -145,6 +151,12 @@ class PublicSide:
     def _rejection(self, error: WireError) -> dict[str, Any]:
         self._log.emit(MessageRejected(error.jsonrpc_code, error.message))
         return error_message(error.request_id, error.jsonrpc_code, error.message, error.data)
+
+
+def _says_who_it_is(request: Request) -> bool:
+    """Whether a client claims to be somebody: what a worker seals for one client, another may not open."""
+    meta = request.params.get("_meta")
+    return isinstance(meta, dict) and META_PRINCIPAL in meta
 
 
 def _nobody(given: FromClient) -> None:

@@ -223,7 +223,10 @@ class Settings:
     # The host: the worker itself.
     spare: int = _knob(0, integer(0, 1), "Warm standby workers: none, or one that takes over at once.", "--spare")
     start_timeout: float = _knob(
-        60.0, POSITIVE_SECONDS, "Seconds that a worker may take to answer the handshake.", "--start-timeout"
+        60.0,
+        POSITIVE_SECONDS,
+        "Seconds that a worker may take to open its lifespan, and then to answer the handshake.",
+        "--start-timeout",
     )
     ping_interval: float = _knob(30.0, SECONDS, "Seconds between two looks at an idle worker; 0 means never.")
     ping_timeout: float = _knob(

@@ -121,7 +121,7 @@ async def connect(
     upward = MemoryPipe(framer(), to_server)
     client = ScriptedClient(upward, client_input, log.events, Answers(elicit, sample, roots))
     downward = MemoryPipe(framer(), client.receive)
-    async with entered(server, log) as state:
+    async with entered(server, log, settings.start_timeout) as state:
         outlet = DirectOutlet(log, downward.send)
         session = Session(server, settings, log, outlet, legacy_framing=legacy, state=state)
         try:

@@ -35,29 +35,43 @@ class _Living(Protocol):
 
 
 @contextlib.asynccontextmanager
-async def entered(server: _Living, log: EventSink) -> AsyncIterator[Any]:
-    """The state of the server while it serves. A lifespan that cannot begin is a UsageError, told in one line."""
+async def entered(server: _Living, log: EventSink, within: float) -> AsyncIterator[Any]:
+    """The state of the server while it serves. A lifespan that cannot begin, or not within so many seconds, is a
+    UsageError, told in one line."""
     if server.lifespan is None:
         _check(server, NO_STATE)
         yield NO_STATE
         return
+    bound = asyncio.timeout(within)
     try:
         manager = _managed(server, server.lifespan)
-        state = await manager.__aenter__()
+        async with bound:
+            state = await manager.__aenter__()
     except UsageError:
         raise
-    except Exception as error:
-        problem = record_fault(error, log, cause_class=type(error).__name__)
-        log.flush()
+    except TimeoutError as error:
+        if not bound.expired():
+            raise _failed(server, error, log) from error
         raise UsageError(
-            f"the lifespan of {server.name} failed before the first message: {type(error).__name__}: {error}",
-            remedy=f"mend it; the event log has the trace: holdfast events show --fault {problem.fault_id}",
+            f"the lifespan of {server.name} did not begin within {within:g} s",
+            remedy="see what it waits for, or give it more time: HOLDFAST_START_TIMEOUT",
         ) from error
+    except Exception as error:
+        raise _failed(server, error, log) from error
     try:
         _check(server, state)
         yield state
     finally:
         await _leave(server, manager, log)
+
+
+def _failed(server: _Living, error: Exception, log: EventSink) -> UsageError:
+    problem = record_fault(error, log, cause_class=type(error).__name__)
+    log.flush()
+    return UsageError(
+        f"the lifespan of {server.name} failed before the first message: {type(error).__name__}: {error}",
+        remedy=f"mend it; the event log has the trace: holdfast events show --fault {problem.fault_id}",
+    )
 
 
 def _managed(server: _Living, lifespan: Any) -> AbstractAsyncContextManager[Any]:

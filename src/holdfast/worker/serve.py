@@ -67,7 +67,7 @@ def _threads_end() -> bool:
 
 async def _serve_in_mode(server: Registry, settings: Settings, log: EventSink) -> Ended:
     streams = claim_standard_streams()  # what a lifespan prints must not get between messages
-    async with entered(server, log) as state:
+    async with entered(server, log, settings.start_timeout) as state:
         if settings.mcp_mode == "sdk":
             from holdfast.worker.sdk import serve_sdk
 

@@ -66,6 +66,17 @@ def test_whoever_answers_is_asked_in_both_eras(revision: str) -> None:
     assert len(answers.asked) == 1
 
 
+def test_a_question_that_nobody_could_answer_is_refused_and_not_left_open() -> None:
+    class Broken(Answers):
+        async def answer(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+            raise ConnectionError("the terminal went away")
+
+    result = call("2025-11-25", Broken(accept(name="Ann")))
+    assert result["isError"] is True
+    assert "could not answer" in result["content"][0]["text"]
+    assert "terminal" not in result["content"][0]["text"]
+
+
 def test_a_client_with_nobody_behind_it_is_asked_nothing() -> None:
     assert call("2025-11-25", None)["isError"] is True
 

@@ -29,7 +29,7 @@ from holdfast.settings import Settings, load_configuration
 from holdfast.stdio.outbox import Outbox
 from holdfast.testing import Traces, script
 from holdfast.vocabulary.events import Event, FaultRecorded, KillFailed, LeftoversReaped
-from holdfast.wire.envelope import Notification
+from holdfast.wire.envelope import Notification, Request
 
 INITIALIZE = (
     b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},'
@@ -269,3 +269,18 @@ def test_a_worker_that_is_ended_while_it_is_being_started_ends(tmp_path: Path) -
 
     asyncio.run(scene())
     assert Traces(tmp_path / "worker").generations() <= 2
+
+
+def test_a_client_on_stdio_cannot_say_that_it_is_somebody() -> None:
+    sent, taken = Sent(), list[FromClient]()
+    public = PublicSide(cast("Outbox", sent), Events(), max_bytes=100_000)
+    public.take = taken.append
+    claim = '"_meta":{"io.holdfast/principal":"ci"}'
+    public.receive(f'{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"t",{claim}}}}}'.encode())
+    public.receive(b'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"t","_meta":{}}}')
+
+    (refused,) = sent.messages
+    assert (refused["id"], refused["error"]["code"]) == (1, -32602)
+    assert "io.holdfast/principal" in refused["error"]["message"]
+    assert refused["error"]["data"]["code"] == "INVALID_REQUEST"
+    assert [one.message.id for one in taken if isinstance(one.message, Request)] == [2]

@@ -14,6 +14,7 @@ import pytest
 from tests.unit.worker.offering import Notes, make_server
 
 from holdfast import Context, ContractError, Server, SyncContext, UsageError
+from holdfast.settings import Settings
 from holdfast.testing import connect
 from holdfast.vocabulary.events import FaultRecorded
 
@@ -91,6 +92,41 @@ def test_a_server_that_cannot_begin_says_why_in_one_line(lifespan: Any, words: s
         asyncio.run(scenario())
     assert refused.value.remedy
     assert "\n" not in str(refused.value)
+
+
+def test_a_lifespan_that_never_begins_ends_the_start_within_its_bound() -> None:
+    ended: list[str] = []
+
+    @asynccontextmanager
+    async def waiting(_: Server) -> AsyncIterator[Notes]:
+        try:
+            await asyncio.Event().wait()
+            yield Notes()
+        finally:
+            ended.append("left")
+
+    async def scenario() -> None:
+        async with connect(make_server(lifespan=waiting), settings=Settings(start_timeout=0.05)):
+            raise AssertionError("it began")
+
+    with pytest.raises(UsageError, match=r"did not begin within 0\.05 s") as refused:
+        asyncio.run(asyncio.wait_for(scenario(), 30))
+    assert "HOLDFAST_START_TIMEOUT" in (refused.value.remedy or "")
+    assert ended == ["left"]
+
+
+def test_a_timeout_inside_of_a_lifespan_is_its_own_failure() -> None:
+    @asynccontextmanager
+    async def impatient(_: Server) -> AsyncIterator[Notes]:
+        raise TimeoutError("no database within 3 s")
+        yield Notes()
+
+    async def scenario() -> None:
+        async with connect(make_server(lifespan=impatient)):
+            raise AssertionError("it began")
+
+    with pytest.raises(UsageError, match="failed before the first message: TimeoutError: no database"):
+        asyncio.run(scenario())
 
 
 def test_a_lifespan_that_fails_at_the_end_is_on_record(capsys: pytest.CaptureFixture[str]) -> None:
