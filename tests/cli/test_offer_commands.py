@@ -6,6 +6,26 @@ from pathlib import Path
 
 from tests.cli.conftest import Cli
 
+ASKING = '''
+from pydantic import BaseModel
+
+from holdfast import Context, Server
+
+server = Server("asking", version="1.0.0")
+
+
+class Name(BaseModel):
+    """A name."""
+
+    name: str
+
+
+@server.prompt()
+async def greet(ctx: Context) -> str:
+    """Greet somebody."""
+    answer = await ctx.elicit("Who?", Name, key="who")
+    return f"Greet {answer.value.name}" if answer.value else "Greet nobody"
+'''
 LIBRARY = str(Path(__file__).parents[2] / "examples/library.py")
 
 
@@ -27,15 +47,15 @@ def test_prompts_are_listed_and_shown(cli: Cli) -> None:
 
 
 def test_what_is_wrong_is_one_line(cli: Cli) -> None:
-    for words, complaint in (
-        (("resources", LIBRARY, "library://books/77"), "there is no book 77"),
-        (("resources", LIBRARY, "library://books/1", "more"), "unexpected argument"),
-        (("prompts", LIBRARY, "review"), "'book' is required"),
-        (("prompts", LIBRARY, "review", "book"), "is no argument"),
-        (("prompts", LIBRARY, "nobody"), "there is no prompt"),
+    for code, words, complaint in (
+        (1, ("resources", LIBRARY, "library://books/77"), "there is no book 77"),
+        (2, ("resources", LIBRARY, "library://books/1", "more"), "unexpected argument"),
+        (1, ("prompts", LIBRARY, "review"), "'book' is required"),
+        (2, ("prompts", LIBRARY, "review", "book"), "is no argument"),
+        (1, ("prompts", LIBRARY, "nobody"), "there is no prompt"),
     ):
         done = cli(*words)
-        assert done.returncode == 2, words
+        assert done.returncode == code, words
         assert complaint in done.stderr
         assert "Traceback" not in done.stderr
 
@@ -43,3 +63,16 @@ def test_what_is_wrong_is_one_line(cli: Cli) -> None:
 def test_a_program_is_asked_the_same(cli: Cli) -> None:
     done = cli("resources", "library://books/2", "--", sys.executable, LIBRARY)
     assert (done.returncode, done.stdout) == (0, "# A Field Guide to Mosses\n\nOn the shelf.\n")
+
+
+def test_an_error_of_the_server_is_told_to_programs_as_json(cli: Cli) -> None:
+    done = cli("prompts", LIBRARY, "nobody", "--json")
+    assert (done.returncode, json.loads(done.stdout)["error"]["code"]) == (1, -32602)
+
+
+def test_what_a_prompt_asks_is_answered_from_the_command_line(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "asking.py").write_text(ASKING)
+    shown = cli("prompts", str(tmp_path / "asking.py"), "greet", "--answer", '{"name": "Ann"}')
+    assert (shown.returncode, "Greet Ann" in shown.stdout) == (0, True), shown.stderr
+    program = ("--", sys.executable, "-m", "holdfast", "serve", str(tmp_path / "asking.py"))
+    assert "Greet Ann" in cli("prompts", "greet", "--answer", '{"name": "Ann"}', *program).stdout

@@ -1,34 +1,79 @@
 """The prompts and resources of a server as a person reads them, and what one of them gives."""
 
 import base64
-from collections.abc import Awaitable, Callable, Iterator
+import sys
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 from holdfast.cli.argument_list import shortened
-from holdfast.cli.connect import connected
+from holdfast.cli.calling import present
+from holdfast.cli.connect import connected, load_server, run
 from holdfast.cli.options import Source
-from holdfast.client.peer import PeerInfo
+from holdfast.client.answering import Answerer
+from holdfast.client.peer import PeerError, PeerInfo
 from holdfast.client.session import ClientSession
 from holdfast.errors import SessionError, UsageError
 from holdfast.present.bounds import clean_line
-from holdfast.settings import Settings
+from holdfast.settings import Settings, load_configuration
+from holdfast.wire.codec import encode
 from holdfast.worker.server import Server
 
-__all__ = ["asked", "contents_lines", "describe_prompts", "describe_resources", "message_lines", "text_arguments"]
+__all__ = [
+    "asked",
+    "contents_lines",
+    "describe_prompts",
+    "describe_resources",
+    "message_lines",
+    "shown",
+    "text_arguments",
+]
 
 Answer = TypeVar("Answer")
 
 
-async def asked(
+def asked(
+    source: Source,
+    options: dict[str, Any],
+    question: Callable[[ClientSession], Awaitable[Answer]],
+    *,
+    timeout: float,
+    answers: tuple[str, ...],
+) -> tuple[PeerInfo, Answer | PeerError]:
+    """Who the server is, and its answer to a question; `answers` are to what it asks itself."""
+    from holdfast.cli.answering import TypedAnswers, read_answers
+    from holdfast.cli.streams import guarded_streams
+
+    answerer = TypedAnswers(read_answers(answers))
+    with guarded_streams():
+        server = load_server(source)
+        settings = load_configuration(
+            {**options, "event_log": False}, server=server.name if server else None
+        ).settings
+        return run(_asked(source, server, settings, timeout, answerer, question))
+
+
+async def _asked(
     source: Source,
     server: Server | None,
     settings: Settings,
     timeout: float,
+    answerer: Answerer,
     question: Callable[[ClientSession], Awaitable[Answer]],
-) -> tuple[PeerInfo, Answer]:
-    """Who the server is, and its answer to a question."""
-    async with connected(source, server, settings, timeout=timeout) as session:
-        return session.peer, await question(session)
+) -> tuple[PeerInfo, Answer | PeerError]:
+    async with connected(source, server, settings, timeout=timeout, answerer=answerer) as session:
+        try:
+            return session.peer, await question(session)
+        except PeerError as error:
+            return session.peer, error
+
+
+def shown(answer: Any, lines: Callable[[Any], Iterable[str]], *, as_json: bool) -> int:
+    """Print an answer; 1 where it is an error, as for every call that did not succeed."""
+    if isinstance(answer, PeerError):
+        return present(answer, as_json=as_json)
+    printed = [encode(answer).decode()] if as_json else list(lines(answer))
+    sys.stdout.write("\n".join(printed).rstrip("\n") + "\n")
+    return 0
 
 
 def text_arguments(words: tuple[str, ...]) -> dict[str, str]:

@@ -41,6 +41,22 @@ def setting_options(*names: str) -> Callable[[Decorated], Decorated]:
     return decorate
 
 
+def offer_options(function: Decorated) -> Decorated:
+    """The options of the commands that list what a server offers beside its tools, and show one of it."""
+    for decorate in (
+        setting_options("answer_timeout", "state_dir"),
+        click.option("--answer", "answers", multiple=True, metavar="JSON",
+                     help="Fill in a form that is asked for; may be repeated. "
+                          "[default: on a terminal you are asked]"),
+        click.option("--timeout", type=SECONDS, default=0.0, metavar="SECONDS",
+                     help="How long to wait for each answer. [default: 30]"),
+        click.option("--json", "as_json", is_flag=True,
+                     help="Print the definitions, the whole result, or the protocol error, as JSON."),
+    ):  # fmt: skip
+        function = decorate(function)
+    return function
+
+
 def _option(setting: Setting, flag: str) -> Callable[[Decorated], Decorated]:
     notes = [f"env: {setting.env}"]
     if isinstance(setting.default, bool):

@@ -1,11 +1,11 @@
 """`holdfast prompts`: the prompts of a server, and the messages of one."""
 
-import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli.options import SECONDS, ServerCommand, setting_options, take_source
+from holdfast.cli.options import ServerCommand, offer_options, take_source
 
 if TYPE_CHECKING:
     from holdfast.client.session import ClientSession
@@ -15,13 +15,20 @@ __all__ = ["command"]
 
 @click.command(name="prompts", cls=ServerCommand)
 @click.argument("words", nargs=-1, metavar="TARGET [NAME [KEY=VALUE...]] | [NAME...] -- COMMAND ARGS...")
-@click.option("--json", "as_json", is_flag=True, help="Print the definitions, or the whole result, as JSON.")
-@click.option("--timeout", type=SECONDS, default=0.0, metavar="SECONDS",
-              help="How long to wait for each answer. [default: 30]")  # fmt: skip
-@setting_options("state_dir")
+@offer_options
 @click.pass_context
-def command(ctx: click.Context, /, words: tuple[str, ...], as_json: bool, timeout: float, **options: Any) -> int:
+def command(
+    ctx: click.Context,
+    /,
+    words: tuple[str, ...],
+    as_json: bool,
+    timeout: float,
+    answers: tuple[str, ...],
+    **options: Any,
+) -> int:
     """List the prompts of a server with their arguments; with NAME, show the messages of one.
+
+    The exit code is 1 when that ends in an error.
 
     TARGET is module:object, path/file.py or path/file.py:object. Behind `--` stands the command line of any MCP
     server on stdio, in any language.
@@ -33,29 +40,17 @@ def command(ctx: click.Context, /, words: tuple[str, ...], as_json: bool, timeou
       holdfast prompts review book=1 -- npx some-server
     """
     source, rest = take_source(ctx, words, "holdfast prompts -- python server.py")
-    from holdfast.cli.connect import load_server, run
-    from holdfast.cli.offer_list import asked, describe_prompts, message_lines, text_arguments
-    from holdfast.cli.streams import guarded_streams
+    from holdfast.cli.offer_list import asked, describe_prompts, message_lines, shown, text_arguments
     from holdfast.inspect.live import live_list
-    from holdfast.settings import load_configuration
-    from holdfast.wire.codec import encode
 
-    wait = timeout or None
     arguments = text_arguments(rest[1:])
+    wait = timeout or None
 
     async def ask(session: "ClientSession") -> Any:
         if rest:
-            return await session.request("prompts/get", {"name": rest[0], "arguments": arguments}, timeout=wait)
+            params = {"name": rest[0], "arguments": arguments}
+            return await session.ask("prompts/get", params, f"the prompt {rest[0]!r}", timeout=wait)
         return await live_list(session, "prompts", timeout=wait)
 
-    options["event_log"] = False
-    with guarded_streams():
-        server = load_server(source)
-        settings = load_configuration(options, server=server.name if server else None).settings
-        peer, answer = run(asked(source, server, settings, timeout, ask))
-    if as_json:
-        lines = [encode(answer).decode()]
-    else:
-        lines = list(message_lines(answer) if rest else describe_prompts(peer, answer))
-    sys.stdout.write("\n".join(lines).rstrip("\n") + "\n")
-    return 0
+    peer, answer = asked(source, options, ask, timeout=timeout, answers=answers)
+    return shown(answer, message_lines if rest else partial(describe_prompts, peer), as_json=as_json)

@@ -23,19 +23,19 @@ class Answerer(Protocol):
         """The result for the server."""
 
 
-async def answers_to(answerer: Answerer | None, result: dict[str, Any], tool: str) -> dict[str, Any]:
+async def answers_to(answerer: Answerer | None, result: dict[str, Any], about: str) -> dict[str, Any]:
     """What a repeated call brings along after a result that asks for input; SessionError where nobody answers."""
     asked = result.get("inputRequests")
     responses: dict[str, Any] = {}
     for key, one in asked.items() if isinstance(asked, dict) else ():
         method = one.get("method") if isinstance(one, dict) else None
         if answerer is None or not isinstance(method, str) or not answerer.knows(method):
-            raise SessionError(f"the tool {tool!r} asks for {method!r}, which this client cannot answer")
+            raise SessionError(f"{about} asks for {method!r}, which this client cannot answer")
         params = one.get("params")
         responses[key] = await answerer.answer(method, params if isinstance(params, dict) else {})
     more: dict[str, Any] = {"inputResponses": responses} if responses else {}
     if isinstance(result.get("requestState"), str):
         more["requestState"] = result["requestState"]
     if not more:
-        raise SessionError(f"the tool {tool!r} asks for input, and does not say which")
+        raise SessionError(f"{about} asks for input, and does not say which")
     return more

@@ -138,18 +138,32 @@ class ClientSession:
         params: dict[str, Any] = {"name": name, "arguments": arguments or {}}
         if meta:
             params["_meta"] = meta
-        result = await self.request("tools/call", params, timeout=timeout or 0.0, on_progress=on_progress)
+        about = f"the tool {name!r}"
+        return await self.ask("tools/call", params, about, timeout=timeout or 0.0, on_progress=on_progress)
+
+    async def ask(
+        self,
+        method: str,
+        params: dict[str, Any],
+        about: str,
+        *,
+        timeout: float | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> dict[str, Any]:
+        """A request whose answer may be a question: that is answered, and asked again, until there is a result.
+
+        `about` names in messages what is asked: a tool, a prompt, a resource.
+        """
+        result = await self.request(method, params, timeout=timeout, on_progress=on_progress)
         kind = result.get("resultType", "complete")
         for _ in range(MAX_ROUNDS):
             if kind != "input_required":
                 break
-            more = {**params, **await answers_to(self._answerer, result, name)}
-            result = await self.request("tools/call", more, timeout=timeout or 0.0, on_progress=on_progress)
+            more = {**params, **await answers_to(self._answerer, result, about)}
+            result = await self.request(method, more, timeout=timeout, on_progress=on_progress)
             kind = result.get("resultType", "complete")
         if kind != "complete":
-            raise SessionError(
-                f"the tool {name!r} answered with a {kind!r} result, which this client does not speak"
-            )
+            raise SessionError(f"{about} answered with a {kind!r} result, which this client does not speak")
         return result
 
     async def request(
