@@ -1,17 +1,20 @@
 """How long a session keeps a stream that nobody reads any more."""
 
 import asyncio
+from typing import cast
 
 import pytest
 from tests.api.mcp_server import initialize_params
 
 from holdfast.api.callers import Caller
-from holdfast.api.link import HostLink
+from holdfast.api.link import HostCall, HostLink
+from holdfast.api.mcp import listening as listening_module
 from holdfast.api.mcp import session as module
-from holdfast.api.mcp.listening import Listening
+from holdfast.api.mcp.listening import Listener, Listening
 from holdfast.api.mcp.session import McpSession
 from holdfast.present.handshake_session import HandshakeSession
-from holdfast.wire.envelope import Request
+from holdfast.vocabulary.faults import Fault
+from holdfast.wire.envelope import Request, Response
 
 DISCOVERED = {
     "resultType": "complete",
@@ -62,4 +65,37 @@ def test_a_reader_that_came_back_and_left_again_has_its_time_anew(monkeypatch: p
         session.close()
 
     monkeypatch.setattr(module, "RESUME_WITHIN", 0.01)
+    asyncio.run(check())
+
+
+def test_lists_are_listened_for_again_where_there_was_no_place_and_a_resource_is_refused_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    full = {"code": 1001, "message": "64 streams are open already", "data": {"code": "QUEUE_OVERLOADED"}}
+
+    class Crowded:
+        """A host that has no place for a stream at first."""
+
+        def __init__(self) -> None:
+            self.asked: list[HostCall[Response]] = []
+
+        def pass_on(self, _method: str, _params: object, _note: object) -> HostCall[Response]:
+            self.asked.append(HostCall(str(len(self.asked)), shape=lambda response: response))
+            return self.asked[-1]
+
+    async def check() -> None:
+        link, ended = Crowded(), list[Response | Fault]()
+        listening = Listening(cast("HostLink", link))
+        listening.join({"notifications": {"toolsListChanged": True}}, Listener(lambda _: None, ended.append))
+        link.asked[0].answer.set_result(Response("0", None, full))
+        await later()
+        assert (len(link.asked), ended) == (2, [])
+        listening.join(
+            {"notifications": {"resourceSubscriptions": ["a://b"]}}, Listener(lambda _: None, ended.append)
+        )
+        link.asked[2].answer.set_result(Response("2", None, full))
+        await later()
+        assert (len(link.asked), len(ended)) == (3, 1)
+
+    monkeypatch.setattr(listening_module, "REOPEN_AFTER", 0.001)
     asyncio.run(check())

@@ -1,5 +1,8 @@
 """How much one caller may have: requests at once and a second, sessions, open streams. One too many is refused.
 
+Where there are several tokens, none of them can take everything: of places that are few, half is the most that one
+has. Callers that cannot be told apart, with one token or none, share all of them.
+
 Only so many callers are remembered; one that has nothing open and has been quiet is forgotten first, and with it
 nothing but a full bucket.
 """
@@ -18,6 +21,9 @@ from holdfast.api.options import FrontOptions
 __all__ = ["Allowance", "Allowances"]
 
 MOST_CALLERS = 10_000
+# Streams of `subscriptions/listen`, of all callers. A worker has 64; the rest is for what sessions listen for.
+MOST_LISTENING = 48
+_SOON = [(b"retry-after", b"1")]
 _BURST = 2.0  # seconds' worth of requests that may come at once after a pause
 
 
@@ -29,6 +35,7 @@ class Allowance:
     looked_at: float
     running: int = 0
     streams: int = 0
+    listening: int = 0  # of the streams
     sessions: int = 0
 
     @property
@@ -42,7 +49,10 @@ class Allowances:
 
     def __init__(self, options: FrontOptions, clock: Callable[[], float] = monotonic) -> None:
         self._rate = options.client_rate
-        self._most_running = options.client_concurrency
+        share = 2 if len(options.tokens) > 1 else 1
+        self._most_running = options.client_concurrency or max(1, options.concurrency // share)
+        self._most_listening = MOST_LISTENING // share
+        self._listening = 0
         self._most_streams = options.client_streams
         self._most_sessions = options.client_sessions
         self._clock = clock
@@ -84,6 +94,23 @@ class Allowances:
             yield
         finally:
             entry.streams -= 1
+
+    @contextmanager
+    def listen(self, caller: Caller) -> Iterator[None]:
+        """The same for a stream that holds a place in the worker for as long as it is open."""
+        entry = self._of(caller)
+        if entry.listening >= self._most_listening:
+            raise _too_much(f"{entry.listening} streams that listen")
+        if self._listening >= MOST_LISTENING:
+            raise refusal("QUEUE_OVERLOADED", f"{MOST_LISTENING} streams that listen are open", headers=_SOON)
+        with self.stream(caller):
+            entry.listening += 1
+            self._listening += 1
+            try:
+                yield
+            finally:
+                entry.listening -= 1
+                self._listening -= 1
 
     def has_room_for_session(self, caller: Caller) -> bool:
         """Whether a caller may begin another session."""

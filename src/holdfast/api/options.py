@@ -60,7 +60,7 @@ class FrontOptions:
     idle_timeout: int = 15  # seconds that a connection may wait for its next request
     keep_alive: float = 15.0  # seconds of silence after which a stream shows that it is alive
     concurrency: int = 32  # requests that may be at work at the same time
-    client_concurrency: int = 64  # of them, requests of one client
+    client_concurrency: int = 0  # of them, requests of one client; 0 is its share, see `Allowances`
     client_rate: float = 0.0  # requests of one client a second; 0 is no limit
     client_sessions: int = 256  # MCP sessions of one client
     client_streams: int = 256  # event streams of one client
@@ -117,7 +117,7 @@ def _value(key: str, value: Any) -> Any:
     if key == "schemaVersion":
         return _checked(key, value, isinstance(value, str) and bool(value))
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
-    is_number = is_number and (value > 0 or key == "clientRate")
+    is_number = is_number and (value > 0 or key in {"clientRate", "clientConcurrency"})
     if key in _WHOLE:
         return _checked(key, value, is_number and isinstance(value, int))
     return _checked(key, value, is_number)

@@ -333,10 +333,11 @@ class Settings:
         in_file=False,
     )
     http_client_concurrency: int = _knob(
-        64,
-        integer(1, 10_000),
+        0,
+        integer(0, 10_000),
         "Requests of one HTTP client that may be worked on at the same time; one more is answered 429. A client "
-        "is a token, or an address where there are no tokens.",
+        "is a token, or an address where there are no tokens. 0 means half of all where there are several tokens, "
+        "and all where there are not.",
         "--http-client-concurrency",
         in_file=False,
     )

@@ -1,11 +1,14 @@
 """What one caller may have, with a clock of our own."""
 
+from contextlib import ExitStack
+
 import pytest
 
-from holdfast.api.allowance import MOST_CALLERS, Allowances
+from holdfast.api.allowance import MOST_CALLERS, MOST_LISTENING, Allowances
 from holdfast.api.callers import Caller, Token, digest_of_token, matching_token
 from holdfast.api.envelope import HttpError
 from holdfast.api.options import FrontOptions
+from holdfast.worker.listening import MAX_STREAMS
 
 ANN, BEN = Caller("ann"), Caller("ben")
 
@@ -19,7 +22,7 @@ class Clock:
         return self.now
 
 
-def limits(**more: float) -> tuple[Allowances, Clock]:
+def limits(**more: object) -> tuple[Allowances, Clock]:
     clock = Clock()
     return Allowances(FrontOptions("1", **more), clock), clock  # type: ignore[arg-type]
 
@@ -76,3 +79,43 @@ def test_a_token_is_found_by_its_digest() -> None:
     assert matching_token(tokens, "two") == tokens[1]
     assert matching_token(tokens, "") is None
     assert matching_token([], "one") is None
+
+
+TOKENS = tuple(Token(name, digest_of_token(name)) for name in ("ann", "ben"))
+
+
+def test_one_of_several_tokens_cannot_take_every_place() -> None:
+    allowances, _ = limits(concurrency=8, tokens=TOKENS)
+    with ExitStack() as taken:
+        for _ in range(4):
+            taken.enter_context(allowances.request(ANN))
+        with pytest.raises(HttpError) as refused:
+            taken.enter_context(allowances.request(ANN))
+        taken.enter_context(allowances.request(BEN))
+    assert refused.value.status == 429
+
+
+@pytest.mark.parametrize("tokens", [(), TOKENS[:1]])
+def test_callers_that_cannot_be_told_apart_share_every_place(tokens: tuple[Token, ...]) -> None:
+    allowances, _ = limits(concurrency=8, tokens=tokens)
+    with ExitStack() as taken:
+        for _ in range(8):
+            taken.enter_context(allowances.request(ANN))
+
+
+def test_one_of_several_tokens_cannot_take_every_stream_and_some_are_kept_for_sessions() -> None:
+    allowances, _ = limits(tokens=TOKENS)
+    with ExitStack() as taken:
+        for _ in range(MOST_LISTENING // 2):
+            taken.enter_context(allowances.listen(ANN))
+        with pytest.raises(HttpError) as own:
+            taken.enter_context(allowances.listen(ANN))
+        for _ in range(MOST_LISTENING // 2):
+            taken.enter_context(allowances.listen(BEN))
+        with pytest.raises(HttpError) as full:
+            taken.enter_context(allowances.listen(Caller("eve")))
+    with allowances.listen(ANN):
+        pass
+    assert (own.value.status, full.value.status) == (429, 503)
+    assert dict(full.value.headers)[b"retry-after"] == b"1"
+    assert MOST_LISTENING < MAX_STREAMS

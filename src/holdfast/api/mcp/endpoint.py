@@ -126,7 +126,7 @@ class McpEndpoint:
     def _place(self, exchange: Exchange, request: Request) -> Iterator[None]:
         """A place for a request; streams that are open for good are counted apart."""
         if request.method == _LISTEN:
-            with self._allowances.stream(exchange.caller):
+            with self._allowances.listen(exchange.caller):
                 self._metrics.streams += 1
                 try:
                     yield

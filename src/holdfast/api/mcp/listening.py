@@ -1,7 +1,8 @@
 """The streams that sessions share: one `subscriptions/listen` at the host for each thing that any listens for.
 
 A host has only so many places for requests, and a stream holds one for good. One that ends although somebody still
-listens is opened again.
+listens is opened again, and so is one for the lists of a server that found no place at first: nobody waits for its
+answer, and a session that was begun in a busy moment is told of changes later on.
 """
 
 import asyncio
@@ -19,6 +20,7 @@ __all__ = ["Listener", "Listening"]
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 REOPEN_AFTER = 2.0  # seconds
 _LISTEN = "subscriptions/listen"
+_NO_PLACE = "QUEUE_OVERLOADED"
 
 
 @dataclass(slots=True, eq=False)
@@ -91,12 +93,23 @@ class Listening:
     def _ended(self, key: bytes, shared: _Shared, answer: "asyncio.Future[Response | Fault]") -> None:
         if answer.cancelled() or self._shared.get(key) is not shared:
             return
-        if shared.acknowledged is not None:
+        if shared.acknowledged is not None or _can_wait(shared.params, answer.result()):
             shared.timer = asyncio.get_running_loop().call_later(REOPEN_AFTER, self._open, key, shared)
             return
         del self._shared[key]
         for listener in list(shared.listeners):
             listener.ended(answer.result())
+
+
+def _can_wait(params: Mapping[str, Any], answer: Response | Fault) -> bool:
+    """Whether there was no place for a stream that no request of a client depends on."""
+    notifications = params.get("notifications")
+    if not isinstance(notifications, Mapping) or notifications.get("resourceSubscriptions"):
+        return False
+    if isinstance(answer, Fault):
+        return answer.code == _NO_PLACE
+    data = (answer.error or {}).get("data")
+    return isinstance(data, Mapping) and data.get("code") == _NO_PLACE
 
 
 def _key(params: Mapping[str, Any]) -> bytes:
