@@ -19,6 +19,7 @@ __all__ = [
     "Source",
     "command_behind_dashes",
     "has_command",
+    "offer_options",
     "setting_options",
     "take_source",
     "words_of_settings",
