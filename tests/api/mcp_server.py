@@ -2,19 +2,15 @@
 
 import http.client
 import json
-import signal
 import subprocess
 import sys
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
-from tests.api.client import BOUND, Client, Got, until
-from tests.api.running_server import own_environment, port_of
-
-from holdfast.testing.marked import marked_processes
+from tests.api.client import BOUND, Client, Got
+from tests.api.running_server import port_of, started
 
 __all__ = ["HARBOUR", "KEY", "YOUNGER", "McpServer", "Session", "Stream", "initialize_params", "meta", "serving"]
 
@@ -194,27 +190,7 @@ def serving(
     folder: Path, words: Sequence[str], *, before: Sequence[str] = (), **environment: str
 ) -> Iterator[McpServer]:
     """Serve over HTTP alone; `before` comes ahead of the rest. At the end nothing may be left behind."""
-    mark = uuid.uuid4().hex
-    folder.mkdir(parents=True, exist_ok=True)
     command, *rest = words
     line = [sys.executable, "-m", "holdfast", command, "--http", "127.0.0.1:0", *before, *rest]
-    with (folder / "stderr").open("wb") as stderr:
-        process = subprocess.Popen(
-            line,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=stderr,
-            env={**own_environment(folder, mark), **environment},
-        )
-    try:
+    with started(folder, line, environment) as (process, mark):
         yield McpServer(folder, process, mark)
-    finally:
-        process.terminate()
-        try:
-            code = process.wait(BOUND)
-        finally:
-            process.kill()
-    until(lambda: marked_processes(mark) == [], "every process of the server ends")
-    said = (folder / "stderr").read_text(errors="replace")
-    assert code == 128 + signal.SIGTERM, said
-    assert "Traceback" not in said, said

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ from holdfast.search.library import build_index
 from holdfast.search.repository import find_repository
 from holdfast.testing.marked import MARK, command_line, marked_processes
 
-__all__ = ["SOURCE", "Place", "RunningServer", "command", "port_of", "running_server", "write_place"]
+__all__ = ["SOURCE", "Place", "RunningServer", "command", "port_of", "running_server", "started", "write_place"]
 
 SOURCE = 'def leave_alone():\n    return open("/etc/passwd")  # /home/me/secret/file.py\n'
 
@@ -121,18 +121,27 @@ def running_server(
     place: Place, folder: Path, *words: str, environment: Mapping[str, str] | None = None
 ) -> Iterator[RunningServer]:
     """Serve HTTP alone; at the end it is told to end, and must leave nothing behind."""
+    with started(folder, command(place, *words), environment or {}) as (process, mark):
+        yield RunningServer(place, folder, process, mark)
+
+
+@contextmanager
+def started(
+    folder: Path, line: Sequence[str], environment: Mapping[str, str]
+) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """A server and the mark of its processes; at the end it is told to end, and must leave nothing behind."""
     mark = uuid.uuid4().hex
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "stderr").open("wb") as stderr:
         process = subprocess.Popen(
-            command(place, *words),
+            line,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=stderr,
-            env={**own_environment(folder, mark), **(environment or {})},
+            env={**own_environment(folder, mark), **environment},
         )
     try:
-        yield RunningServer(place, folder, process, mark)
+        yield process, mark
     finally:
         process.terminate()
         try:
