@@ -45,7 +45,7 @@ WORKERS: Mapping[str, Worker] = {
         Worker(
             "linker_patcher",
             "holdfast.launch.patching.linker_patcher",
-            ("page_plan.json", "draft_manifest.*", "drafts/*", *_SITE),
+            ("page_plan.json", "draft_manifest.*", "drafts/*", "evidence_map.json", *_SITE),
             600.0,
         ),
         Worker(
@@ -66,7 +66,7 @@ WORKERS: Mapping[str, Worker] = {
         Worker(
             "pr_manager",
             "holdfast.launch.publishing.pr_manager",
-            ("page_plan.json", *_FACTS, "patch_bundle.json", "validation_report.json"),
+            ("page_plan.json", *_FACTS, "patch_bundle.json", "update_report.json", "validation_report.json"),
             900.0,
         ),
     )

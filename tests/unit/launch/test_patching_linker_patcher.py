@@ -9,22 +9,30 @@ from typing import Any
 import pytest
 from tests.launch.products import commit_all
 from tests.launch.site_places import CLAIM, given_of, page_of, place_on
+from tests.launch.tablekit_facts import hugo_facts, tablekit_documents
 
 from holdfast.errors import ToolError
 from holdfast.launch.documents import decode, sha256
 from holdfast.launch.patching.linker_patcher import work
+from holdfast.launch.updating.page_parts import parts_of
+from holdfast.launch.updating.record import PageRecord, Records
 from holdfast.launch.work import Workplace
 
 MARK = f" <!-- claim:{CLAIM} -->"
 SITE = {"content/docs/_index.md": b"---\ntitle: Docs\n---\n", "README.md": b"# Site\n"}
 OURS = f"---\ntitle: Old # by hand\nweight: 3\n---\n\nIntro.{MARK}\n\n## A\n\nOld text.{MARK}\n\n## B\n\nKept.\n"
 INDEX = "content/docs/tablekit/_index.md"
+RECORD = "content/docs/tablekit/.holdfast-launch.json"
 
 
 def placed(tmp_path: Path, files: Mapping[str, bytes], drafts: Mapping[str, str], **changes: Any) -> Workplace:
     """`drafts` maps `section/name path` to text."""
     pages = [page_of(*key.split(" ")) for key in drafts]
-    artifacts: dict[str, Any] = {"page_plan.json": plan(pages)}
+    artifacts: dict[str, Any] = {
+        "page_plan.json": plan(pages),
+        "evidence_map.json": tablekit_documents()["evidence_map.json"],
+        "hugo_facts.json": hugo_facts(),
+    }
     sections = changes.setdefault("required_sections", ["docs", "blog"])
     for section in sections:
         rows = []
@@ -47,6 +55,15 @@ def placed(tmp_path: Path, files: Mapping[str, bytes], drafts: Mapping[str, str]
     place = place_on(tmp_path, SITE | dict(files), **changes)
     place.given = given_of(tmp_path, artifacts)
     return place
+
+
+def recorded(pages: Mapping[str, str]) -> dict[str, bytes]:
+    """The pages as files, and the record of a run that wrote them."""
+    records = Records({})
+    for path, text in pages.items():
+        records.put(path, PageRecord.of(parts_of(text)))
+    files = {path: content for path, content in records.files().items() if content is not None}
+    return {path: text.encode() for path, text in pages.items()} | files
 
 
 def plan(pages: list[dict[str, Any]]) -> dict[str, Any]:
@@ -77,21 +94,24 @@ def test_new_pages_are_created_in_the_order_of_sections_and_paths(
         ("patch_001", "create_file", INDEX),
         ("patch_002", "create_file", "content/docs/tablekit/z.md"),
         ("patch_003", "create_file", "content/blog/tablekit/news.md"),
+        ("patch_004", "create_file", "content/blog/tablekit/.holdfast-launch.json"),
+        ("patch_005", "create_file", RECORD),
     ]
     assert (place.site / INDEX).read_bytes() == b"index\n"
     assert made(place, "patch_conflicts.json")["conflicts"] == []
     told = events(capsys)
-    assert [name for name, _ in told] == ["PATCH_APPLIED"] * 3
+    assert [name for name, _ in told] == ["PATCH_APPLIED"] * 5
     assert told[0][1] == {"patch_id": "patch_001", "path": INDEX, "type": "create_file"}
 
 
 def test_a_page_of_ours_is_updated_in_small_pieces_and_an_equal_one_not_at_all(tmp_path: Path) -> None:
     new = OURS.replace("Old text", "New text").replace("weight: 3", "weight: 4")
     drafts = {f"docs/index {INDEX}": new, "docs/same content/docs/tablekit/same.md": "same\n"}
-    place = placed(tmp_path, {INDEX: OURS.encode(), "content/docs/tablekit/same.md": b"same\n"}, drafts)
+    place = placed(tmp_path, recorded({INDEX: OURS, "content/docs/tablekit/same.md": "same\n"}), drafts)
     work(place)
     patches = made(place, "patch_bundle.json")["patches"]
-    assert [each["type"] for each in patches] == ["update_frontmatter_keys", "update_by_anchor"]
+    assert [each["type"] for each in patches[:2]] == ["update_frontmatter_keys", "update_by_anchor"]
+    assert {each["path"] for each in patches[2:]} == {RECORD}
     assert patches[0]["frontmatter_updates"] == {"weight": 4}
     assert patches[1]["anchor"] == "## A"
     assert (place.site / INDEX).read_text() == new
@@ -110,7 +130,8 @@ def test_a_page_that_somebody_else_wrote_is_a_conflict_and_stays(
     assert [(each["patch_id"], each["path"], each["kind"]) for each in conflicts] == [
         ("unapplied_001", INDEX, "file_exists")
     ]
-    assert [each["path"] for each in made(place, "patch_bundle.json")["patches"]] == ["content/docs/tablekit/z.md"]
+    paths = [each["path"] for each in made(place, "patch_bundle.json")["patches"]]
+    assert paths == ["content/docs/tablekit/z.md", RECORD]
     assert (place.site / INDEX).read_bytes() == b"theirs\n"
     assert ("PATCH_CONFLICT_DETECTED", conflicts[0]) in events(capsys)
 
@@ -201,7 +222,7 @@ def test_the_list_of_a_section_gets_the_new_page_only_inside_of_the_fence(tmp_pa
         new = b"* [Inkpot](/docs/inkpot/)\n* [Tablekit](/docs/tablekit/)\n"
         assert text == (listing if number else listing.replace(b"* [Inkpot](/docs/inkpot/)\n", new))
         kinds = [each["type"] for each in made(place, "patch_bundle.json")["patches"]]
-        assert kinds == ["create_file"] * 2 + ([] if number else ["update_by_anchor"])
+        assert kinds == ["create_file"] * 2 + ([] if number else ["update_by_anchor"]) + ["create_file"]
 
 
 def test_no_drafts_make_an_empty_bundle(tmp_path: Path) -> None:
@@ -228,7 +249,7 @@ print(json.dumps({name: each.sha256 for name, each in sorted(place.made.items())
 def test_the_same_drafts_make_the_same_bytes_in_any_process_and_over_a_half_done_work_tree(tmp_path: Path) -> None:
     new = OURS.replace("Old text", "New text").replace("Kept", "Changed")
     drafts = {f"docs/index {INDEX}": new, "docs/z content/docs/tablekit/z.md": "z\n"}
-    place = placed(tmp_path, {INDEX: OURS.encode()}, drafts)
+    place = placed(tmp_path, recorded({INDEX: OURS}), drafts)
     given = {name: (str(each.path), each.sha256, each.schema_id) for name, each in place.given.items()}
     told = {"given": given, "config": place.config, "root": str(tmp_path), "out": str(place.out)}
     (tmp_path / "told.json").write_text(json.dumps(told))

@@ -66,7 +66,8 @@ def _spelt(title: str, facts: Mapping[str, Any]) -> str:
 def _repository(page: Page, facts: Mapping[str, Any]) -> Iterator[Finding]:
     url = facts["repo_url"]
     for key in _REPOSITORY_KEYS:
-        if key in page.front.data and page.front.data[key] != url:
+        given = page.front.data.get(key, url)
+        if given != url and page.data_before.get(key) != given:
             yield Finding(
                 "REPO_URL_WRONG",
                 f"`{key}` in the front matter is not the address of the product's repository.",
@@ -111,7 +112,8 @@ def _canonical(page: Page, config: Mapping[str, Any]) -> Iterator[Finding]:
     wanted = config.get("canonical_urls", {}).get(_CANONICAL_OF.get(page.plan["section"], ""), "")
     for key in _CANONICAL_KEYS:
         given = page.front.data.get(key)
-        if not wanted or given is None or str(given).startswith(wanted.rstrip("/")):
+        is_old = given == page.data_before.get(key)
+        if not wanted or given is None or is_old or str(given).startswith(wanted.rstrip("/")):
             continue
         is_known = page.role == "landing"
         yield Finding(
@@ -129,9 +131,11 @@ def _canonical(page: Page, config: Mapping[str, Any]) -> Iterator[Finding]:
 def _headings(page: Page) -> Iterator[Finding]:
     assert page.plan is not None
     there = {_same(heading.text) for heading in page.headings}
+    was = None if page.as_before is None else {_same(heading.text) for heading in page.as_before.headings}
     before = ""
     for heading in page.plan["required_headings"]:
-        if _same(heading) not in there:
+        # A section that people took out stays out; only what the run itself takes away is missing.
+        if _same(heading) not in there and (was is None or _same(heading) in was):
             yield Finding(
                 "REQUIRED_HEADING_MISSING",
                 f"The page has no heading `{heading}`.",
@@ -146,8 +150,9 @@ def _headings(page: Page) -> Iterator[Finding]:
 
 def _claims(page: Page, plan: Mapping[str, Any], claims: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
     there = set(page.claim_ids)
+    was = None if page.as_before is None else set(page.as_before.claim_ids)
     for claim_id in plan["required_claim_ids"]:
-        if claim_id in there:
+        if claim_id in there or (was is not None and claim_id not in was):
             continue
         claim = claims.get(claim_id)
         text = " ".join(claim["claim_text"].split()) if claim else ""

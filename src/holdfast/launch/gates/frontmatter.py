@@ -27,9 +27,11 @@ def check(view: View) -> Checked:
 def _page(page: Page, contract: Mapping[str, Any], known: Mapping[str, Any]) -> list[Finding]:
     data = page.front.data
     defaults = contract.get("default_values", {})
-    found = [_missing(page, key, known | defaults) for key in contract["required_keys"] if key not in data]
+    was = page.data_before
+    wanted = [key for key in contract["required_keys"] if page.is_new or key in was]
+    found = [_missing(page, key, known | defaults) for key in wanted if key not in data]
     for key, kind in sorted(contract["key_types"].items()):
-        if key not in data:
+        if key not in data or (key in was and was[key] == data[key]):
             continue
         given = type_of(data[key])
         if kind not in (given, "null") and (given, kind) not in _FITTING:

@@ -29,6 +29,8 @@ def _page(page: Page, site: BuiltSite) -> Iterator[Finding]:
     built = site.page(address) if address else None
     if built is None:
         is_draft = page.front.data.get("draft") is True
+        if is_draft and page.data_before.get("draft") is True:
+            return  # people hold the page back
         yield Finding(
             "PAGE_NOT_BUILT",
             f"Hugo does not publish {page.path}" + (", since it is a draft." if is_draft else "."),

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from holdfast.launch.gates.gate import Checked, Finding, Gate, everywhere, seconds
 from holdfast.launch.gates.view import View
 from holdfast.launch.patching.fence import Fence
+from holdfast.launch.updating.record import is_record
 
 __all__ = ["GATE", "check"]
 
@@ -59,16 +60,19 @@ def _fence(view: View) -> Iterator[Finding]:
 
 def _budgets(view: View) -> Iterator[Finding]:
     budgets = view.config["budgets"]
-    if len(view.files) > budgets["max_files_changed"]:
+    files = {path: content for path, content in view.files.items() if not is_record(path)}
+    if len(files) > budgets["max_files_changed"]:
         yield Finding(
             "BUDGET_FILES_EXCEEDED",
-            f"The run changes {len(view.files)} files; at most {budgets['max_files_changed']} are allowed.",
+            f"The run changes {len(files)} files; at most {budgets['max_files_changed']} are allowed.",
             anchor="max_files_changed",
             suggested_fix="Plan fewer pages, or raise the budget max_files_changed.",
         )
-    for path, content in view.files.items():
+    for path, content in files.items():
         lines = len(content.splitlines()) if content is not None else 0
-        if lines > budgets["max_lines_per_file"]:
+        before = (view.tree.read(path) if view.tree is not None else None) or b""
+        # What people have made long is long; only a run that makes it longer is asked about it.
+        if lines > max(budgets["max_lines_per_file"], len(before.splitlines())):
             yield Finding(
                 "BUDGET_LINES_EXCEEDED",
                 f"The file has {lines} lines; at most {budgets['max_lines_per_file']} are allowed.",

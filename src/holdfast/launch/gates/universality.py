@@ -28,8 +28,9 @@ def _limitations(view: View) -> Iterator[Finding]:
     pages = [page for page in view.pages if page.plan is not None]
     if not wanted or not pages:
         return
-    told = any(_LIMITATION.search(heading.text) for page in pages for heading in page.headings)
-    cited = {claim for page in pages for claim in page.claim_ids}
+    every = [*pages, *_untouched(view)]
+    told = any(_LIMITATION.search(heading.text) for page in every for heading in page.headings)
+    cited = {claim for page in every for claim in page.claim_ids}
     if told and not cited.isdisjoint(wanted):
         return
     page = min(pages, key=_rank)
@@ -44,6 +45,15 @@ def _limitations(view: View) -> Iterator[Finding]:
         fix_rule="insert_required_heading" if lines else "",
         data={"heading": "Limitations", "level": 2, "lines": lines, "after": ""},
     )
+
+
+def _untouched(view: View) -> Iterator[Page]:
+    """The planned pages that are on the site already, and that the run leaves as they are."""
+    for plan in view.artifacts["page_plan.json"]["pages"]:
+        path = plan["output_path"]
+        if path not in view.files and path in view.existing:
+            content = view.tree.read(path)
+            yield Page(path, content, content, plan)
 
 
 def _rank(page: Page) -> tuple[bool, int, str]:

@@ -53,6 +53,19 @@ class Page:
         self.is_new = before is None
         self._before = before
 
+    @cached_property
+    def data_before(self) -> dict[str, Any]:
+        """The front matter before the run; nothing where there was none that could be read."""
+        try:
+            return split((self._before or b"").decode("utf-8")).data
+        except (UnicodeDecodeError, FrontMatterError):
+            return {}
+
+    @cached_property
+    def as_before(self) -> "Page | None":
+        """The page before the run; None for a new one. What it lacked then, people did not want."""
+        return None if self._before is None else Page(self.path, self._before, None, self.plan)
+
     @property
     def role(self) -> str:
         """The role that was planned; "" for a page that is not in the plan."""

@@ -5,6 +5,7 @@ from typing import Any
 
 from holdfast.errors import ToolError
 from holdfast.launch.patching.diff_report import change_of
+from holdfast.launch.updating.record import is_record
 
 __all__ = ["check_budgets"]
 
@@ -15,10 +16,14 @@ def check_budgets(
     read_base: Callable[[str], bytes | None],
     writes: int,
 ) -> None:
-    """ToolError INVALID_INPUT, reason `budget_exceeded`, where the changes are more than was allowed."""
-    _check("max_files_changed", budgets, len(files), "files are changed")
-    _check("max_file_writes", budgets, writes, "files are written")
-    for path in sorted(files):
+    """ToolError INVALID_INPUT, reason `budget_exceeded`, where the changes are more than was allowed.
+
+    The records of what was written come on top: they are as many as the folders, and no plan counts them.
+    """
+    pages = [path for path in files if not is_record(path)]
+    _check("max_files_changed", budgets, len(pages), "files are changed")
+    _check("max_file_writes", budgets, writes - (len(files) - len(pages)), "files are written")
+    for path in sorted(pages):
         change = change_of(path, read_base(path), files[path])
         _check("max_lines_per_file", budgets, change.added + change.removed, f"lines of {path} are changed", path)
 

@@ -1,14 +1,14 @@
 """The worker that makes patches of drafts, and puts them into the work tree of the site.
 
 It compares the drafts with the site's commit, not with its work tree, so that it may be run again at any moment. A
-page that somebody else wrote is never written over: that is a conflict, and is told.
+page that an earlier run wrote is merged with what people made of it (`updating`); one that somebody else wrote is
+never written over: that is a conflict, and is told.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from holdfast.errors import ToolError
-from holdfast.launch.claim_marks import MARK
 from holdfast.launch.documents import sha256
 from holdfast.launch.patching.budget import check_budgets
 from holdfast.launch.patching.diff_report import diff_report
@@ -16,8 +16,10 @@ from holdfast.launch.patching.engine import ALREADY_APPLIED, CONFLICT, Applied, 
 from holdfast.launch.patching.fence import Fence, Names
 from holdfast.launch.patching.index_links import index_of, with_link
 from holdfast.launch.patching.making import changes, extended
-from holdfast.launch.patching.operations import ConflictError, as_text, is_text
+from holdfast.launch.patching.operations import ConflictError, is_text
 from holdfast.launch.patching.tree import BaseTree, materialise, pictured
+from holdfast.launch.updating.site_records import is_of_this_run, records_of
+from holdfast.launch.updating.update_pages import PageUpdates, report_of
 from holdfast.launch.version import ARTIFACT_VERSION
 from holdfast.launch.work import Workplace
 
@@ -25,14 +27,15 @@ __all__ = ["refuse_outside", "tell_patches", "work"]
 
 
 def work(place: Workplace) -> None:
-    """Make `patch_bundle.json`, `patch_conflicts.json` and the report, then the work tree."""
+    """Make `patch_bundle.json`, `patch_conflicts.json` and the two reports, then the work tree."""
     fence = Fence(place.config["allowed_paths"])
     tree = BaseTree(place.site, place.config["site_ref"])
     names = Names(tree.paths())
     pages = [draft for section in place.config["required_sections"] for draft in _drafts(place, section)]
     for page, _ in pages:
         fence.check(page["output_path"], names)
-    patches, conflicts = _patches(pages, tree, fence)
+    updates = _updates(place, tree)
+    patches, conflicts = _patches(place, pages, updates, tree, fence)
     empty = {"schema_version": ARTIFACT_VERSION, "base_ref": place.config["site_ref"], "patches": []}
     tried, _ = extended(empty, patches)
     outcome = apply_bundle(tried, tree.read, fence, names)
@@ -46,6 +49,7 @@ def work(place: Workplace) -> None:
     check_budgets(place.config["budgets"], applied.files, tree.read, len(files))
     place.write("patch_bundle.json", bundle)
     place.write("patch_conflicts.json", {"schema_version": ARTIFACT_VERSION, "conflicts": conflicts})
+    place.write("update_report.json", report_of(updates))
     place.write_text("reports/diff_report.md", diff_report(applied.files, tree.read, title="Changes to the site"))
     materialise(place.site, files)
     tell_patches(place, bundle["patches"], applied, conflicts)
@@ -99,13 +103,23 @@ def _drafts(place: Workplace, section: str) -> Iterator[tuple[dict[str, Any], st
         yield page, text
 
 
+def _updates(place: Workplace, tree: BaseTree) -> PageUpdates:
+    claims = place.read("evidence_map.json")["claims"]
+    records = records_of(place.config, place.read("hugo_facts.json"), tree.read)
+    return PageUpdates(records, tree.read, {claim["claim_id"] for claim in claims})
+
+
 def _patches(
-    pages: list[tuple[dict[str, Any], str]], tree: BaseTree, fence: Fence
+    place: Workplace,
+    pages: list[tuple[dict[str, Any], str]],
+    updates: PageUpdates,
+    tree: BaseTree,
+    fence: Fence,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Patches without ids, and conflicts where no patch can be made."""
     patches: list[dict[str, Any]] = []
     conflicts: list[dict[str, Any]] = []
-    tree.load(page["output_path"] for page, _ in pages)
+    tree.load([*(page["output_path"] for page, _ in pages), *updates.records.pages()])
     written: set[str] = set()
     added: list[dict[str, Any]] = []
     for page, text in pages:
@@ -114,20 +128,45 @@ def _patches(
             if path in written:
                 raise ConflictError("file_exists", "two pages of the plan have this path")
             written.add(path)
-            before = _ours(tree, path, text)
-            patches += changes(path, before, text.encode(), reason=f"page {page['page_id']}")
+            before = tree.read(path)
+            after = updates.page(page, text)
+            patches += changes(path, before, after, reason=f"page {page['page_id']}") if after is not None else []
             added += [page] if before is None else []
         except ConflictError as error:
             conflicts.append({"path": path, "kind": error.kind, "message": str(error)})
-    return patches + _index_patches(added, written, tree, fence), conflicts
+    patches += _deletions(place, updates, written, tree, fence)
+    patches += _index_patches(added, written, tree, fence)
+    return patches + _record_patches(updates, tree, fence, is_needed=bool(patches)), conflicts
 
 
-def _ours(tree: BaseTree, path: str, text: str) -> bytes | None:
-    """The page as it is on the site; ConflictError where it is somebody else's."""
-    before = tree.read(path)
-    if before is not None and before != text.encode() and not MARK.search(as_text(before)):
-        raise ConflictError("file_exists", "a page that this tool did not write is there already")
-    return before
+def _deletions(
+    place: Workplace, updates: PageUpdates, planned: set[str], tree: BaseTree, fence: Fence
+) -> list[dict[str, Any]]:
+    """Pages that no plan has any more, where they may go."""
+    hugo = place.read("hugo_facts.json")
+    may_go = place.config.get("updates", {}).get("delete_unplanned_pages", False)
+    updates.others(
+        planned, lambda path: fence.allows(path) and is_of_this_run(path, place.config, hugo), delete=may_go
+    )
+    gone = [path for path, content in updates.files.items() if content is None]
+    return [patch for path in gone for patch in changes(path, tree.read(path), None, reason="no longer planned")]
+
+
+def _record_patches(
+    updates: PageUpdates, tree: BaseTree, fence: Fence, *, is_needed: bool
+) -> list[dict[str, Any]]:
+    """What was written, for the next run; a record alone is no reason for a pull request."""
+    if not is_needed:
+        return []
+    patches = []
+    for path, content in updates.records.files().items():
+        try:
+            before = tree.read(path)
+        except ToolError:  # a link stands there, or something huge: then there is no record
+            continue
+        if fence.allows(path) and (before is None or is_text(before)):
+            patches += changes(path, before, content, reason="record of what was written")
+    return patches
 
 
 def _index_patches(

@@ -5,14 +5,17 @@ page with nothing to say is left out; a section that would be empty ends the run
 """
 
 import posixpath
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from holdfast.errors import ToolError
 from holdfast.launch.module_names import depth
+from holdfast.launch.patching.tree import BaseTree
 from holdfast.launch.planning.candidates import MANDATORY, candidates
 from holdfast.launch.planning.placing import check_free, locale_of, placed
 from holdfast.launch.planning.tiers import chosen_tier, most_pages, quota, volume
+from holdfast.launch.updating.record import Records
+from holdfast.launch.updating.site_records import records_of
 from holdfast.launch.work import Workplace
 from holdfast.launch.writing.blocks import Block, Heading, Links, claims_used, headings_of, snippets_used
 from holdfast.launch.writing.composing import compose, routes_of
@@ -25,6 +28,7 @@ _LEAST_QUESTIONS = 3
 _COVERAGE = {"comprehensive_guide": "all", "workflow_page": "single"}
 _LIMITS = frozenset({"Known limitations", "Errors and what they mean"})
 _NEEDS_CODE = frozenset({"getting_started"})
+_DELETED, _DELETED_WHY = "deleted", "people deleted the page from the site, so it stays deleted"
 
 
 def work(place: Workplace) -> None:
@@ -40,8 +44,13 @@ def work(place: Workplace) -> None:
     def put(page: dict[str, Any]) -> dict[str, Any]:
         return placed(page, place.config, hugo, lambda at: front_matter(at, contract, known, day))
 
-    plan = made_plan(known, place.config, put)
-    check_free(plan["pages"], context["site"]["pages"], lambda path: _committed(place, path))
+    tree = BaseTree(place.site, place.config["site_ref"]) if (place.site / ".git").is_dir() else None
+    records = records_of(place.config, hugo, tree.read if tree else lambda _: None)
+    gone = _deleted(place.config, records, tree)
+    plan = made_plan(known, place.config, put, gone)
+    check_free(
+        plan["pages"], context["site"]["pages"], tree.read if tree else lambda _: None, frozenset(records.pages())
+    )
     plan["launch_tier_adjustments"] += _languages(place.config, hugo)
     if place.has("repo_inventory.json"):
         profile = place.read("repo_inventory.json")["repo_profile"]
@@ -49,14 +58,21 @@ def work(place: Workplace) -> None:
     place.write("page_plan.json", plan)
 
 
-def made_plan(known: Known, config: Mapping[str, Any], put: Any) -> dict[str, Any]:
-    """The plan as a document; `put` gives a page its place."""
+def made_plan(
+    known: Known, config: Mapping[str, Any], put: Any, deleted: Collection[str] = frozenset()
+) -> dict[str, Any]:
+    """The plan as a document; `put` gives a page its place, `deleted` are paths that people want no page at."""
     tier, told = chosen_tier(config.get("launch_tier", "standard"), known)
-    pages = [put(page) for page in candidates(known, config, tier)]
+    placed_pages = [put(page) for page in candidates(known, config, tier)]
+    gone = [_cut(page, _DELETED, _DELETED_WHY) for page in placed_pages if page["output_path"] in deleted]
+    pages = [page for page in placed_pages if page["output_path"] not in deleted]
     most_lines = config["budgets"]["max_lines_per_file"]
     pages, left_out = _with_evidence(pages, known, most_lines)
+    left_out += gone
     pages, cut, quotas = _within_quotas(pages, known, config, tier)
-    _check_complete(pages, config, left_out)
+    _check_complete(
+        pages, config, left_out, {page["section"] for page in placed_pages if page["output_path"] in deleted}
+    )
     routes = routes_of(pages, known, most_lines)
     size = volume(known)
     return {
@@ -148,10 +164,14 @@ def _importance(page: Mapping[str, Any]) -> tuple[int, int, int, str]:
 
 
 def _check_complete(
-    pages: Sequence[Mapping[str, Any]], config: Mapping[str, Any], left_out: Sequence[Mapping[str, Any]]
+    pages: Sequence[Mapping[str, Any]],
+    config: Mapping[str, Any],
+    left_out: Sequence[Mapping[str, Any]],
+    emptied: Collection[str],
 ) -> None:
+    """ToolError where a section has no page, unless people have deleted pages of it."""
     budget = min(config["budgets"]["max_files_changed"], config["budgets"]["max_file_writes"])
-    planned = {page["section"] for page in pages}
+    planned = {page["section"] for page in pages} | set(emptied)
     missing = [section for section in config["required_sections"] if section not in planned]
     if not missing and len(pages) <= budget:
         return
@@ -212,7 +232,8 @@ def _languages(config: Mapping[str, Any], hugo: Mapping[str, Any]) -> list[dict[
     return [{"adjustment": f"left out {one}", "reason": reason, "signal": "locale"} for one in others]
 
 
-def _committed(place: Workplace, path: str) -> bytes | None:
-    from holdfast.launch.patching.tree import BaseTree
-
-    return BaseTree(place.site, place.config["site_ref"]).read(path)
+def _deleted(config: Mapping[str, Any], records: Records, tree: BaseTree | None) -> frozenset[str]:
+    """The paths at which runs wrote pages and the site has none any more: people have deleted them."""
+    if tree is None or config.get("updates", {}).get("restore_deleted_pages", False):
+        return frozenset()
+    return frozenset(records.pages()) - frozenset(tree.paths())

@@ -1,6 +1,6 @@
 """Where a page goes: its path in the site, its address, and whether somebody else is there already."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from holdfast.errors import ToolError
@@ -45,8 +45,12 @@ def check_free(
     pages: Iterable[Mapping[str, Any]],
     existing: Iterable[Mapping[str, Any]],
     read: Callable[[str], bytes | None],
+    recorded: Collection[str] = frozenset(),
 ) -> None:
-    """ToolError where a planned page would take the place of one that is not ours, or of another planned one."""
+    """ToolError where a planned page would take the place of one that is not ours, or of another planned one.
+
+    Ours is what a record names, and what holds a mark of ours.
+    """
     by_path = {page["path"].casefold(): page for page in existing}
     by_url = {page["url_path"].casefold(): page for page in by_path.values()}
     taken: dict[str, str] = {}
@@ -57,7 +61,8 @@ def check_free(
                 raise _collision(page, taken[place])
             taken[place] = path
         other = by_path.get(path.casefold()) or by_url.get(url.casefold())
-        if other and not (other["path"] == path and _OURS in (read(path) or b"")):
+        is_ours = path in recorded or _OURS in (read(path) or b"")
+        if other and not (other["path"] == path and is_ours):
             raise _collision(page, other["path"])
 
 

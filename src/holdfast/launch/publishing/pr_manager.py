@@ -109,7 +109,8 @@ def _document(
     sha, paths, base_ref = made["commit_sha"], made["affected_paths"], place.config["site_ref"]
     steps = rollback_steps(_branch(place), base_ref, sha, paths)
     plan, facts = place.read("page_plan.json"), place.read("product_facts.json")
-    body = pull_request_body(_values(place), plan, facts, report, changes_of(bundle, paths), steps)
+    updates = place.read("update_report.json") if place.has("update_report.json") else None
+    body = pull_request_body(_values(place), plan, facts, report, changes_of(bundle, paths), steps, updates)
     gates = report["gates"]
     return {
         "schema_version": "1.0",

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from holdfast.launch.publishing.update_text import code_span, update_lines
+
 __all__ = ["changes_of", "filled", "pull_request_body", "rollback_steps"]
 
 _NAME = re.compile(r"\{(product_slug|product_name|github_repo_url|github_ref|run_id)\}")
@@ -58,10 +60,12 @@ def pull_request_body(
     report: Mapping[str, Any],
     changes: Mapping[str, str],
     steps: Sequence[str],
+    updates: Mapping[str, Any] | None = None,
 ) -> str:
-    """The text of the pull request in Markdown: what, pages, evidence, checks, and the way back."""
+    """The text of the pull request in Markdown: what, pages, people's edits, evidence, checks, the way back."""
     lines = [
-        *_what(values, changes), "", "## Pages", "", *_pages(plan, changes), "", "## Evidence", "",
+        *_what(values, changes), "", "## Pages", "", *_pages(plan, changes), "",
+        *update_lines(updates or {"pages": []}), "## Evidence", "",
         *_evidence(facts, values), "", "## Checks", "", *_checks(report), "", "## Taking it back", "",
         *(f"{number}. {step}" for number, step in enumerate(steps, 1)),
     ]  # fmt: skip
@@ -75,11 +79,11 @@ def pull_request_body(
 def _what(values: Mapping[str, str], changes: Mapping[str, str]) -> list[str]:
     counted = Counter(changes.values())
     told = ", ".join(f"{counted[kind]} {kind}" for kind in ("created", "updated", "deleted") if counted[kind])
-    source = f"{_code(values['github_repo_url'])} at {_code(values['github_ref'])}"
+    source = f"{code_span(values['github_repo_url'])} at {code_span(values['github_ref'])}"
     return [
         f"Pages about **{_escaped(values['product_name'])}**, written from its repository {source}.",
         "",
-        f"Files: {told}. Run: {_code(values['run_id'])}.",
+        f"Files: {told}. Run: {code_span(values['run_id'])}.",
     ]
 
 
@@ -87,7 +91,7 @@ def _pages(plan: Mapping[str, Any], changes: Mapping[str, str]) -> list[str]:
     pages = [page for page in plan["pages"] if page["output_path"] in changes]
     rows = [
         (
-            page["section"], _escaped(page["title"]), _code(page["url_path"]), _code(page["output_path"]),
+            page["section"], _escaped(page["title"]), code_span(page["url_path"]), code_span(page["output_path"]),
             changes[page["output_path"]],
         )
         for page in sorted(pages, key=lambda page: (page["section"], page["output_path"]))
@@ -96,7 +100,12 @@ def _pages(plan: Mapping[str, Any], changes: Mapping[str, str]) -> list[str]:
     others = [path for path in sorted(changes) if path not in planned]
     lines = _table(("Section", "Page", "Address", "File", "Change"), rows)
     if others:
-        lines += ["", "Other files:", "", *(f"- {_code(path)}: {changes[path]}" for path in others[:_MOST_ROWS])]
+        lines += [
+            "",
+            "Other files:",
+            "",
+            *(f"- {code_span(path)}: {changes[path]}" for path in others[:_MOST_ROWS]),
+        ]
         lines += [f"- and {len(others) - _MOST_ROWS} more"] if len(others) > _MOST_ROWS else []
     return lines
 
@@ -106,7 +115,7 @@ def _evidence(facts: Mapping[str, Any], values: Mapping[str, str]) -> list[str]:
     facts_told = sum(claim["truth_status"] == "fact" for claim in claims)
     guessed = len(claims) - facts_told
     kinds = Counter(claim["claim_kind"] for claim in claims)
-    commit = _code(values["github_ref"][:12])
+    commit = code_span(values["github_ref"][:12])
     return [
         f"Claims found in the repository: {len(claims)} (facts: {facts_told}, inferences: {guessed}).",
         "Each factual line of the pages carries an invisible mark with its claims; from there the",
@@ -119,12 +128,14 @@ def _evidence(facts: Mapping[str, Any], values: Mapping[str, str]) -> list[str]:
 def _checks(report: Mapping[str, Any]) -> list[str]:
     counted = Counter(issue["severity"] for issue in report["issues"] if issue["status"] != "RESOLVED")
     told = ", ".join(f"{counted[kind]} {kind}" for kind in ("blocker", "error", "warn", "info") if counted[kind])
-    rows = [(_code(gate["name"]), gate["status"], _escaped(gate.get("reason", ""))) for gate in report["gates"]]
+    rows = [
+        (code_span(gate["name"]), gate["status"], _escaped(gate.get("reason", ""))) for gate in report["gates"]
+    ]
     edited = report.get("manual_edited_files", [])
-    lines = [f"Profile {_code(report['profile'])}. Open findings: {told or 'none'}.", ""]
+    lines = [f"Profile {code_span(report['profile'])}. Open findings: {told or 'none'}.", ""]
     lines += _table(("Gate", "Outcome", "Note"), rows)
     if edited:
-        shown = ", ".join(_code(path) for path in edited[:_MOST_PATHS_TOLD])
+        shown = ", ".join(code_span(path) for path in edited[:_MOST_PATHS_TOLD])
         lines += ["", f"Edited by hand: {shown}{' and more' if len(edited) > _MOST_PATHS_TOLD else ''}."]
     return lines
 
@@ -141,11 +152,3 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 def _escaped(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
-
-
-def _code(text: str) -> str:
-    """Text as it is, in a span of code that it cannot end; a bar would end the cell of a table."""
-    plain = " ".join(text.split()).replace("|", "\\|")
-    fence = "`" * (max((len(run) for run in re.findall("`+", plain)), default=0) + 1)
-    space = " " if "`" in plain else ""
-    return f"{fence}{space}{plain}{space}{fence}"

@@ -24,6 +24,8 @@ from holdfast.launch.scouting.inventory import take_inventory
 from holdfast.launch.scouting.objects import Entry, entries, read_blobs
 from holdfast.launch.scouting.site_pages import Page, frontmatter_contract, is_page, listed_pages, page_of
 from holdfast.launch.site_access import access_of_run
+from holdfast.launch.updating.record import is_record
+from holdfast.launch.updating.site_records import records_of
 from holdfast.launch.work import Workplace
 
 __all__ = ["work"]
@@ -65,6 +67,9 @@ def _write_site(place: Workplace) -> None:
     root = config["site_layout"]["content_root"]
     texts = _contents(place.site, {path: file for path, file in files.items() if is_page(path, root)})
     pages = [page_of(path, texts[path]) for path in sorted(texts)]
+    # Pages that runs wrote teach nothing about the site, and would make the next version differ from the last.
+    contents = _contents(place.site, {path: file for path, file in files.items() if is_record(path)})
+    own = set(records_of(config, facts, contents.get).pages())
     address = shown_address(config["site_repo_url"])
     place.write(
         "frontmatter_contract.json",
@@ -72,7 +77,7 @@ def _write_site(place: Workplace) -> None:
             "schema_version": "1.0",
             "site_repo_url": address,
             "site_sha": config["site_ref"],
-            "sections": frontmatter_contract(pages, config),
+            "sections": frontmatter_contract([page for page in pages if page.path not in own], config),
         },
     )
     place.write("site_context.json", _context(config, address, pages, hugo, facts, settings))
