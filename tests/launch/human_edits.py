@@ -75,7 +75,11 @@ def _add_paragraph(text: str, chance: random.Random, name: str) -> str:
     blanks = [place for place, line in enumerate(body) if not line and place and not _is_in_code(body, place)]
     if blanks:
         place = chance.choice(blanks)
-        body[place:place] = ["", f"A paragraph of people, which supports 12 things ({name}).", f"Its second line ({name})."]
+        body[place:place] = [
+            "",
+            f"A paragraph of people, which supports 12 things ({name}).",
+            f"Its second line ({name}).",
+        ]
     return "\n".join([*head, *body])
 
 
@@ -89,7 +93,9 @@ def _add_item(text: str, chance: random.Random, name: str) -> str:
 
 def _add_row(text: str, chance: random.Random, name: str) -> str:
     head, body = _split(text)
-    places = [place for place in _prose(body) if body[place].startswith("|") and not body[place + 1].startswith("| --")]
+    places = [
+        place for place in _prose(body) if body[place].startswith("|") and not body[place + 1].startswith("| --")
+    ]
     if places:
         place = chance.choice(places)
         body.insert(place + 1, "|" + f" a row {name} |" * (body[place].count("|") - 1))
@@ -132,7 +138,16 @@ def _add_section(text: str, chance: random.Random, name: str) -> str:
     place = chance.randint(1, len(sections))
     if sections[place - 1][-1]:
         sections[place - 1].append("")
-    new = [f"## By people {name}", "", f"Fast, secure and free ({name}).", "", "```text", f"not code {name}", "```", ""]
+    new = [
+        f"## By people {name}",
+        "",
+        f"Fast, secure and free ({name}).",
+        "",
+        "```text",
+        f"not code {name}",
+        "```",
+        "",
+    ]
     sections.insert(place, new)
     return "\n".join([*head, *(line for section in sections for line in section)])
 

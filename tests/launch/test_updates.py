@@ -82,7 +82,9 @@ def test_every_edit_of_a_person_is_on_the_updated_page_byte_for_byte(versions: V
     if [line for line in headings(ours) if line in headings(before)] != [
         line for line in headings(before) if line in headings(ours)
     ]:
-        assert [heading for heading in headings(result.text) if heading in kept] == kept, "another order of sections"
+        assert [heading for heading in headings(result.text) if heading in kept] == kept, (
+            "another order of sections"
+        )
     if "\r\n" in ours:
         assert "\n" not in result.text.replace("\r\n", "")
 

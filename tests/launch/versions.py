@@ -74,12 +74,19 @@ def launch(folder: Path, config: Mapping[str, Any], *, publish: bool = True) -> 
     with RunService(workspace) as service:
         run, _ = service.start(dict(config), drive=False)
         done = service.engine.perform("drive", run.run_id)
-        assert done == {"state": "READY_FOR_PR"}, (service.run(run.run_id).failure, service.open_issues(run.run_id))
+        assert done == {"state": "READY_FOR_PR"}, (
+            service.run(run.run_id).failure,
+            service.open_issues(run.run_id),
+        )
         answer = service.open_pr(run.run_id) if publish else {}
         names = service.store.artifacts(run.run_id)
-        texts = {name: service.artifact(run.run_id, name)["content"] for name in names if name.startswith("drafts/")}
+        texts = {
+            name: service.artifact(run.run_id, name)["content"] for name in names if name.startswith("drafts/")
+        }
         told = ("page_plan.json", "patch_bundle.json", "update_report.json", "validation_report.json", "pr.json")
-        documents = {name: json.loads(service.artifact(run.run_id, name)["content"]) for name in told if name in names}
+        documents = {
+            name: json.loads(service.artifact(run.run_id, name)["content"]) for name in told if name in names
+        }
     paths = {page["page_id"]: page["output_path"] for page in documents["page_plan.json"]["pages"]}
     drafts = {paths[name.removeprefix("drafts/").removesuffix(".md")]: text for name, text in texts.items()}
     return Version(workspace, run.run_id, dict(config), answer, drafts, documents)

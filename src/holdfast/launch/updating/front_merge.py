@@ -35,7 +35,8 @@ def merged_front(
     kept = "".join((ours.opening, *(entry.text for entry in ours.entries), ours.closing))
     told = [KeyClash(key, mine[key].text if key in mine else "", new.get(key, "")) for key in ordered]
     if ours.format != theirs.format:
-        return kept, told
+        is_untouched = {entry.key: digest(entry.text) for entry in ours.entries} == dict(written)
+        return (_whole(theirs, ours.newline), []) if is_untouched else (kept, told)
     replaced: dict[str, str | None] = {}
     clashes: list[KeyClash] = []
     for clash in told:
@@ -49,6 +50,10 @@ def merged_front(
     if ours.format in ("yaml", "toml") and not _says(merged, kept, replaced, new_values):
         return kept, told  # what people made of it is not written key by key
     return merged, clashes
+
+
+def _whole(page: Parts, newline: str) -> str:
+    return _ended("".join((page.opening, *(entry.text for entry in page.entries), page.closing)), newline)
 
 
 def _is(entry: Entry | None, written: str) -> bool:

@@ -55,10 +55,8 @@ class Records:
                 continue
             try:
                 self._pages[path] = _decoded(content)
-            except (
-                ValueError,
-                RecursionError,
-            ):  # somebody edited it: then nothing is known, and nothing is touched
+            # Somebody edited it, or it came out of a merge: then nothing is known, and nothing is touched.
+            except (ValueError, KeyError, RecursionError):
                 self.broken.append(path)
 
     def get(self, page: str) -> PageRecord | None:
