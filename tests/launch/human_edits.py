@@ -1,4 +1,4 @@
-"""What people do to a page that was written for them: generated edits, each with a seed, and what must be true after."""
+"""What people do to a page that was written for them: edits that a seed chooses, and how a page is read then."""
 
 import random
 import re

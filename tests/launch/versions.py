@@ -1,4 +1,4 @@
-"""Two versions of a product on one site: a run, its pages merged, edits by people, and a run of the next version."""
+"""Two versions of a product on one site: a run, its pages merged, edits by people, a run of the next version."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -18,9 +18,9 @@ SECTIONS = ["docs", "kb"]
 _CODE = "src/tablekit/__init__.py"
 _README = {
     "tablekit requires Python 3.10 or newer.": "tablekit requires Python 3.11 or newer.",
-    "- Joins two tables by one or more key columns.": "- Joins two tables by one or more key columns, in any order.",
+    "by one or more key columns.": "by one or more key columns, in any order.",
     "- Joins hold the right table in memory.": "- Joins hold the smaller table in memory.",
-    "- Writing Excel files is not supported.": "- Writing Excel files is not supported.\n- Reading XML files is not supported.",
+    "files is not supported.": "files is not supported.\n- Reading XML files is not supported.",
     'print(len(joined))': 'print(joined.columns)',
 }  # fmt: skip
 _PYPROJECT = {
@@ -45,7 +45,7 @@ class Version:
 
 @dataclass(frozen=True)
 class Versions:
-    """Both runs, each in a workspace of its own as if on another machine; `edited` is what people left on the site."""
+    """Both runs, each in a workspace of its own as if on another machine; `edited` is the site between them."""
 
     site: Path
     first: Version

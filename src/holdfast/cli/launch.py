@@ -1,14 +1,17 @@
 """`holdfast launch`: runs that turn a product's repository into cited pages and a pull request on a website."""
 
+import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from holdfast.cli.groups import CommandGroup
+from holdfast.cli.launch_changes import diff, preview
+from holdfast.cli.launch_driving import drive, stopped_within, watched
 from holdfast.cli.launch_model import answers, try_model
+from holdfast.cli.launch_prune import prune
 from holdfast.cli.launch_services import commit_service, telemetry_service
 from holdfast.cli.launching import (
     AS_JSON,
@@ -20,7 +23,6 @@ from holdfast.cli.launching import (
     told,
     workspace_options,
 )
-from holdfast.errors import ToolError
 from holdfast.launch.forge_places import AUTO, KINDS
 
 if TYPE_CHECKING:
@@ -83,21 +85,30 @@ def init(product: str, site: str, forge: str) -> int:
 @command.command(name="start")
 @click.argument("file", metavar="RUN_YAML", type=click.Path(path_type=Path))
 @click.option("--key", metavar="KEY", help="The same key and configuration always mean the same run.")
+@click.option("--dry-run", is_flag=True, help="Show what the run would change, and keep nothing of it.")
 @click.option("--auto-resume/--no-auto-resume", default=True, show_default=True,
               help="Also go on with other runs of this workspace that were interrupted.")  # fmt: skip
 @AS_JSON
 @_QUIET
 @engine_options
-def start(file: Path, key: str | None, auto_resume: bool, as_json: bool, quiet: bool, **options: Any) -> int:
+def start(
+    file: Path, key: str | None, dry_run: bool, auto_resume: bool, as_json: bool, quiet: bool, **options: Any
+) -> int:
     """Start a run and watch it until it is ready for its pull request, or needs a fix.
 
-    Prints the id of the run. Ctrl-C stops the work and keeps the run.
+    Prints the id of the run. Ctrl-C stops the work and keeps the run. A dry run goes as far, gates included, but
+    in a temporary workspace: it prints the diff, and nothing of it is kept or told to anybody.
 
     \b
     Examples:
       holdfast launch start run.yaml
+      holdfast launch start run.yaml --dry-run
       holdfast launch start run.yaml --key tablekit-1.4.2 --json
     """
+    if dry_run:
+        from holdfast.cli.launch_dry_run import dry_run_of
+
+        return dry_run_of(file, key, as_json, quiet, options)
     from holdfast.launch.run_config import load_file
 
     with told(as_json=as_json), open_service(options) as service:
@@ -107,9 +118,9 @@ def start(file: Path, key: str | None, auto_resume: bool, as_json: bool, quiet: 
         others = service.engine.adopt(leaving=run.run_id) if auto_resume else []
         if others and not quiet:
             print(f"holdfast: also going on with {', '.join(others)}", file=sys.stderr)
-        _drive(service, run.run_id, quiet=quiet)
+        drive(service, run.run_id, quiet=quiet)
         for other in others:
-            _drive(service, other, quiet=True)
+            drive(service, other, quiet=True)
         return _finish(service, run.run_id, as_json)
 
 
@@ -203,7 +214,7 @@ def events(run: str, follow: bool, as_json: bool, **options: Any) -> int:
             for event in service.store.events(found, after=seen):
                 seen = event.seq
                 _print_event(event.document(), as_json=as_json)
-            if not follow or rests or _stopped_within(stop, 0.2):
+            if not follow or rests or stopped_within(stop, 0.2):
                 return 0
 
 
@@ -221,7 +232,7 @@ def validate(run: str, as_json: bool, quiet: bool, **options: Any) -> int:
     """
     with told(as_json=as_json), open_service(options) as service:
         found = run_of(service, run)
-        done = _watched(service, found, quiet, lambda stop: service.validate(found, stop=stop))
+        done = watched(service, found, quiet, lambda stop: service.validate(found, stop=stop))
         return _report(service, found, done, as_json)
 
 
@@ -242,7 +253,7 @@ def fix(run: str, everything: bool, as_json: bool, quiet: bool, **options: Any) 
     with told(as_json=as_json), open_service(options) as service:
         found = run_of(service, run)
         while True:
-            done = _watched(service, found, quiet, lambda stop: service.fix_next(found, stop=stop))
+            done = watched(service, found, quiet, lambda stop: service.fix_next(found, stop=stop))
             if done["validation_report"]["ok"] or not everything:
                 return _report(service, found, done, as_json)
             print(f"holdfast: mended {done['fixed_issue_id']}", file=sys.stderr)
@@ -265,7 +276,7 @@ def resume(run: str, as_json: bool, quiet: bool, **options: Any) -> int:
     with told(as_json=as_json), open_service(options) as service:
         found = run_of(service, run)
         check_may_resume(service.run(found))
-        _drive(service, found, quiet=quiet)
+        drive(service, found, quiet=quiet)
         return _finish(service, found, as_json)
 
 
@@ -304,7 +315,7 @@ def open_pr(run: str, as_json: bool, quiet: bool, **options: Any) -> int:
     """
     with told(as_json=as_json), open_service(options) as service:
         found = run_of(service, run)
-        done = _watched(service, found, quiet, lambda stop: service.open_pr(found, stop=stop))
+        done = watched(service, found, quiet, lambda stop: service.open_pr(found, stop=stop))
     if as_json:
         print_json({"ok": True, "run_id": found, **done})
     else:
@@ -340,55 +351,6 @@ def replay(run: str, as_json: bool, **options: Any) -> int:
 # --- shared ------------------------------------------------------------------------------------------------------
 
 
-def _watched(
-    service: "RunService", run_id: str, quiet: bool, work: Callable[[Callable[[], bool]], dict[str, Any]]
-) -> dict[str, Any]:
-    from holdfast.cli.indexing import stop_on_interrupt
-    from holdfast.cli.launch_watch import Watcher
-
-    with stop_on_interrupt() as stop:
-        watcher = Watcher(service, run_id, stop, quiet=quiet)
-        watcher.skip()
-        try:
-            return work(watcher)
-        finally:
-            watcher.tell()
-
-
-def _drive(service: "RunService", run_id: str, *, quiet: bool) -> None:
-    """Execute the run until it rests; where another process does, watch that."""
-    from holdfast.cli.indexing import stop_on_interrupt
-    from holdfast.cli.launch_watch import Watcher
-
-    with stop_on_interrupt() as stop:
-        watcher = Watcher(service, run_id, stop, quiet=quiet)
-        try:
-            while True:
-                try:
-                    service.engine.perform("drive", run_id, stop=watcher)
-                    return
-                except ToolError as error:
-                    if error.details.get("scope") == "request":  # it was asked to stop, and has
-                        raise KeyboardInterrupt from error
-                    if error.details.get("reason") != "busy":
-                        raise
-                if watcher() or _stopped_within(stop, 0.3):
-                    raise KeyboardInterrupt
-        except KeyboardInterrupt:
-            watcher.tell()  # what to do next is the last word
-            print(f"holdfast: stopped; the run is kept: holdfast launch resume {run_id}", file=sys.stderr)
-            raise
-        finally:
-            watcher.tell()
-
-
-def _stopped_within(stop: Callable[[], bool], seconds: float) -> bool:
-    import threading
-
-    threading.Event().wait(seconds)  # a signal is noticed when it is over, which is soon
-    return stop()
-
-
 def _finish(service: "RunService", run_id: str, as_json: bool) -> int:
     """Tell where the run has come to; 0 where it is ready or done."""
     from holdfast.cli.launch_text import describe_issues, next_words
@@ -404,8 +366,29 @@ def _finish(service: "RunService", run_id: str, as_json: bool) -> int:
             print(line, file=sys.stderr)
         if failure:
             print(f"holdfast: {failure['code']}: {failure['message']}", file=sys.stderr)
-        print(next_words(run_id, found["state"], issues=len(issues)), file=sys.stderr)
+        for line in _updates(service, run_id):
+            print(line, file=sys.stderr)
+        if found["state"] == "READY_FOR_PR" and _changes_nothing(service, run_id):
+            print(
+                "holdfast: nothing changes: the site has all of it, so there is no pull request to open",
+                file=sys.stderr,
+            )
+        else:
+            print(next_words(run_id, found["state"], issues=len(issues)), file=sys.stderr)
     return 0 if found["state"] in ("READY_FOR_PR", "PR_OPENED", "DONE") else 1
+
+
+def _updates(service: "RunService", run_id: str) -> list[str]:
+    from holdfast.cli.launch_text import describe_updates
+
+    if "update_report.json" not in service.store.artifacts(run_id):
+        return []
+    return list(describe_updates(json.loads(service.artifact(run_id, "update_report.json")["content"])))
+
+
+def _changes_nothing(service: "RunService", run_id: str) -> bool:
+    bundle = json.loads(service.artifact(run_id, "patch_bundle.json")["content"])
+    return not bundle["patches"]
 
 
 def _report(service: "RunService", run_id: str, done: dict[str, Any], as_json: bool) -> int:
@@ -424,8 +407,6 @@ def _report(service: "RunService", run_id: str, done: dict[str, Any], as_json: b
 
 
 def _print_event(document: dict[str, Any], *, as_json: bool) -> None:
-    import json
-
     if as_json:
         print(json.dumps(document, ensure_ascii=False), flush=True)
     else:
@@ -436,5 +417,8 @@ def _print_event(document: dict[str, Any], *, as_json: bool) -> None:
 
 command.add_command(try_model)
 command.add_command(answers)
+command.add_command(diff)
+command.add_command(preview)
+command.add_command(prune)
 command.add_command(commit_service)
 command.add_command(telemetry_service)

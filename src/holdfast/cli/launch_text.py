@@ -3,10 +3,20 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = ["describe_issues", "describe_runs", "describe_status", "next_command", "next_words"]
+__all__ = [
+    "describe_issues",
+    "describe_runs",
+    "describe_status",
+    "describe_updates",
+    "next_command",
+    "next_words",
+]
 
 _MOST_ISSUES = 20
 _OVER = ("DONE", "FAILED", "CANCELLED")
+_LEFT = {
+    "left_alone": "left alone", "deleted_by_people": "deleted by people", "not_planned": "no longer planned, kept",
+}  # fmt: skip
 _ONWARD = {"READY_FOR_PR": "open-pr", "VALIDATING": "fix"}
 
 
@@ -48,6 +58,20 @@ def describe_runs(runs: Sequence[Mapping[str, Any]], *, is_all: bool) -> Iterato
     width = max(len(run["product_slug"]) for run in runs)
     for run in runs:
         yield f"{run['run_id']}  {run['product_slug']:<{width}}  {run['state']:<13}  {run['started_at']}"
+
+
+def describe_updates(report: Mapping[str, Any]) -> Iterator[str]:
+    """What people have made of pages of earlier runs, where this one does not follow its own text for it."""
+    for page in report["pages"]:
+        path, kept = page["path"], page["kept"]
+        if kept:
+            places = ", ".join(dict.fromkeys(one["where"] or "its beginning" for one in kept))
+            yield f"  kept as people have it: {path}: {places}"
+        if page["stale_marks"]:
+            lines = ", ".join(str(mark["line"]) for mark in page["stale_marks"])
+            yield f"  marks of claims that are gone: {path}: line {lines}"
+        if page["status"] in _LEFT:
+            yield f"  {_LEFT[page['status']]}: {path}"
 
 
 def next_words(run_id: str, state: str, *, issues: int) -> str:

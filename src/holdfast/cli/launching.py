@@ -18,7 +18,17 @@ if TYPE_CHECKING:
 
     from holdfast.launch.service import RunService
 
-__all__ = ["AS_JSON", "RUN", "engine_options", "open_service", "print_json", "run_of", "told", "workspace_options"]
+__all__ = [
+    "AS_JSON",
+    "RUN",
+    "engine_options",
+    "open_service",
+    "print_json",
+    "run_of",
+    "tidy_end",
+    "told",
+    "workspace_options",
+]
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -42,8 +52,10 @@ def engine_options(function: Decorated) -> Decorated:
 
 
 @contextlib.contextmanager
-def open_service(options: dict[str, Any]) -> "Iterator[RunService]":
-    """The service over the workspace that the options name."""
+def open_service(options: dict[str, Any], *, kept: bool = True) -> "Iterator[RunService]":
+    """The service over the workspace that the options name; one that is not kept has its store inside."""
+    from dataclasses import replace
+
     from holdfast.settings import load_configuration
 
     settings = load_configuration(options).settings
@@ -54,7 +66,7 @@ def open_service(options: dict[str, Any]) -> "Iterator[RunService]":
         raise UsageError(
             f"launch runs need {error.name}, which is not installed", remedy="pip install 'holdfast[launch]'"
         ) from error
-    workspace = workspace_of(settings)
+    workspace = workspace_of(settings if kept else replace(settings, launch_store=""))
     log = _logging_to(workspace.root / "launch.log")
     with log, RunService(workspace, workers=settings.launch_workers) as service:
         yield service
@@ -93,6 +105,21 @@ def run_of(service: "RunService", text: str) -> str:
     if matches:
         raise UsageError(f"{len(matches)} runs have {text!r} in their id", remedy="write more of it")
     raise UsageError(f"there is no run {text!r}", remedy="holdfast launch list")
+
+
+@contextlib.contextmanager
+def tidy_end() -> Iterator[None]:
+    """Inside, whoever ends the process with SIGTERM gets the tidy end that Ctrl-C has."""
+    import signal
+
+    def end(number: int, frame: object) -> None:  # noqa: ARG001
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def print_json(document: Any) -> None:

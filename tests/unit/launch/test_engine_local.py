@@ -29,8 +29,8 @@ def owner_at_work(stage: Stage) -> tuple[Any, str, int]:
 
 def idle(stage: Stage) -> bool:
     """Whether nobody owns the engine."""
-    with stage.engine._owning() as owned:
-        return owned
+    with local.owned(stage.workspace) as is_owned:
+        return is_owned
 
 
 def test_a_client_takes_over_from_an_owner_that_is_killed_and_gets_its_answer(any_stage: Stage) -> None:

@@ -208,10 +208,10 @@ def test_whether_a_page_was_touched_is_told_by_anything_that_was_written() -> No
         assert not is_untouched(record, edited(PAGE, change))
 
 
-# --- any three versions --------------------------------------------------------------------------------------------
+# --- any three versions ----------------------------------------------------------------------------------------
 
-WORDS = st.sampled_from(["- a", "- b", "- c", "text", "more text", "| x | y |", "```\ncode\n```", "## One", "## Two",
-                         "### Deep", "", "", "# Top", "> said"])  # fmt: skip
+WORDS = st.sampled_from(["- a", "- b", "- c", "text", "more text", "| x | y |", "```\ncode\n```", "## One",
+                         "## Two", "### Deep", "", "", "# Top", "> said"])  # fmt: skip
 MADE = ("", "---\ntitle: a\n---\n", "---\ntitle: b\nweight: 1\n---\n")
 BY_PEOPLE = ("---\ntitle: b\nweight: 1 # c\n---\n", "---\n# c\ntitle: a\n---\n", "---\n# c\n---\n")
 BODIES = st.lists(WORDS, max_size=12).map(lambda lines: "".join(f"{line}\n" for line in lines))
@@ -236,7 +236,7 @@ def test_no_line_of_a_person_is_ever_lost_and_a_merge_is_its_own_end(before: str
     assert merge(theirs, result.text, theirs) == (result.text, [])
 
 
-# --- the record ----------------------------------------------------------------------------------------------------
+# --- the record ------------------------------------------------------------------------------------------------
 
 
 def test_a_record_is_read_as_it_was_written_and_has_a_line_for_each_page() -> None:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from holdfast.launch.store.records import AskedRequest
     from holdfast.launch.store.run_store import RunStore
 
-__all__ = ["LocalEngine"]
+__all__ = ["LocalEngine", "owned"]
 
 _LOOK = 0.1  # seconds between two looks at the requests, and at the lock
 _LINGER = 0.3  # seconds that an owner without work stays, for whoever asks next
@@ -136,8 +136,8 @@ class LocalEngine:
 
     def adopt(self, *, leaving: str = "") -> list[str]:
         """Go on with the runs that nobody executes and that do not rest, but for one; their ids."""
-        with self._owning() as owned:
-            if not owned:  # another process executes runs, and would be the one to ask
+        with owned(self._workspace) as is_owned:
+            if not is_owned:  # another process executes runs, and would be the one to ask
                 return []
             self._void_the_dead()
             left = [
@@ -199,17 +199,17 @@ class LocalEngine:
     def _live(self) -> None:
         """Own the engine while there is something to do; nothing where somebody else owns it."""
         while True:
-            owned, trouble = False, None
+            is_owned, trouble = False, None
             try:
-                with self._owning() as owned:
-                    if owned:
+                with owned(self._workspace) as is_owned:
+                    if is_owned:
                         self._void_the_dead()
                         asyncio.run(self._serve())
             except Exception as error:  # noqa: BLE001 - whoever waits has to be told
                 trouble = error
             with self._guard:
                 # Whoever asked just before the lock was free has found it taken, and relies on us to look again.
-                if trouble or not owned or self._leaving.is_set() or not self._is_asked():
+                if trouble or not is_owned or self._leaving.is_set() or not self._is_asked():
                     self._trouble, self._thread = trouble, None
                     return
 
@@ -217,20 +217,6 @@ class LocalEngine:
         with contextlib.suppress(StoreError):
             return bool(self._store.requests(state="pending"))
         return False
-
-    @contextlib.contextmanager
-    def _owning(self) -> Iterator[bool]:
-        self._workspace.root.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self._workspace.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                yield False
-            else:
-                yield True
-        finally:
-            os.close(descriptor)
 
     def _void_the_dead(self) -> None:
         """We have the lock, so whoever held runs or requests before us is gone."""
@@ -357,6 +343,22 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "finish_open_pr": Execution.finish_open_pr,
     "open_pr": Execution.open_pr,
 }
+
+
+@contextlib.contextmanager
+def owned(workspace: Workspace) -> Iterator[bool]:
+    """Whether nobody else executes runs of the workspace; then nobody does while the block runs."""
+    workspace.root.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(workspace.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(descriptor)
 
 
 def _is_gone(request: "AskedRequest") -> bool:

@@ -62,9 +62,12 @@ def source_folder(artifacts: Mapping[str, Any]) -> str:
     return "/".join(folders[0]) if folders else ""
 
 
-def build(hugo: str, copy: Path, folder: str, public: Path, config: Mapping[str, Any]) -> Build:
-    """A build for production of the copy into `public`."""
-    done = _run(hugo, ["build", "--destination", str(public)], copy, folder, config)
+def build(
+    hugo: str, copy: Path, folder: str, public: Path, config: Mapping[str, Any], *, base_url: str = ""
+) -> Build:
+    """A build for production of the copy into `public`, for the address of the site or for another one."""
+    address = ["--baseURL", base_url] if base_url else []
+    done = _run(hugo, ["build", "--destination", str(public), *address], copy, folder, config)
     told = [line.replace(f"{copy}/", "").replace(str(copy), ".") for line in done.stderr.splitlines()]
     errors = {found[1].strip() for line in told if (found := _ERROR.match(line)) and not _SUMMARY.search(found[1])}
     if done.returncode != 0 and not errors:
