@@ -47,8 +47,9 @@ def dry_run_of(file: Path, key: str | None, as_json: bool, quiet: bool, options:
             report = json.loads(service.artifact(run.run_id, "update_report.json")["content"])
     if as_json:
         text = "".join(f"{line}\n" for line in changes.diff()) if changes else ""
+        files = changes.stat() if changes else []
         print_json({"ok": True, "dry_run": True, "state": state, "failure": failure, "issues": issues,
-                    "pages": report["pages"], "files": changes.stat() if changes else [], "diff": text})  # fmt: skip
+                    "pages": report["pages"], "files": files, "diff": text})  # fmt: skip
     else:
         _tell(changes, report, issues, failure)
     return 0 if state == "READY_FOR_PR" else 1

@@ -17,9 +17,9 @@ from holdfast.launch.patching.fence import Fence, Names
 from holdfast.launch.patching.index_links import index_of, with_link
 from holdfast.launch.patching.making import changes, extended
 from holdfast.launch.patching.operations import ConflictError, is_text
+from holdfast.launch.patching.page_updates import PageUpdates, report_of
 from holdfast.launch.patching.tree import BaseTree, materialise, pictured
 from holdfast.launch.updating.site_records import is_of_this_run, records_of
-from holdfast.launch.updating.update_pages import PageUpdates, report_of
 from holdfast.launch.version import ARTIFACT_VERSION
 from holdfast.launch.work import Workplace
 

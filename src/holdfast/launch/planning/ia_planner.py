@@ -10,9 +10,10 @@ from typing import Any
 
 from holdfast.errors import ToolError
 from holdfast.launch.module_names import depth
+from holdfast.launch.page_paths import locale_of
 from holdfast.launch.patching.tree import BaseTree
 from holdfast.launch.planning.candidates import MANDATORY, candidates
-from holdfast.launch.planning.placing import check_free, locale_of, placed
+from holdfast.launch.planning.placing import check_free, placed
 from holdfast.launch.planning.tiers import chosen_tier, most_pages, quota, volume
 from holdfast.launch.updating.record import Records
 from holdfast.launch.updating.site_records import records_of

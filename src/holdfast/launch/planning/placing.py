@@ -4,27 +4,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from holdfast.errors import ToolError
+from holdfast.launch.page_paths import locale_of, output_path
 from holdfast.launch.site_urls import url_path
 
-__all__ = ["check_free", "locale_of", "output_path", "placed"]
+__all__ = ["check_free", "placed"]
 
 _OURS = b"<!-- claim:clm_"
-
-
-def locale_of(config: Mapping[str, Any], hugo: Mapping[str, Any]) -> str:
-    """The language that the pages are written in; of several the site's own."""
-    wanted: list[str] = [config["locale"]] if config.get("locale") else list(config["locales"])
-    default = str(hugo["default_language"])
-    return default if default in wanted else wanted[0]
-
-
-def output_path(config: Mapping[str, Any], section: str, file: str, locale: str) -> str:
-    """The path of a page: in a folder of the product, within the root of the section."""
-    layout = config["site_layout"]
-    root = layout["subdomain_roots"][section].strip("/")
-    mode = layout["localization"]["mode_by_section"][section]
-    folder = f"{root}/{locale}/{config['product_slug']}" if mode == "dir" else f"{root}/{config['product_slug']}"
-    return f"{folder}/{file}.{locale}.md" if mode == "filename" else f"{folder}/{file}.md"
 
 
 def placed(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from holdfast.errors import ToolError
-from holdfast.launch.planning.placing import locale_of, output_path
+from holdfast.launch.page_paths import locale_of, output_path
 from holdfast.launch.updating.record import Records, record_path
 
 __all__ = ["is_of_this_run", "records_of"]
