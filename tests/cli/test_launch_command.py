@@ -2,10 +2,15 @@
 
 import json
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -187,6 +192,81 @@ def test_what_is_no_configuration_is_told_with_a_remedy(tmp_path: Path, name: st
     assert "\n  try: " in refused.stderr
 
 
+def test_the_difference_of_a_run_is_shown_as_lines_as_a_table_and_as_json(desk: Desk, typed: Typed) -> None:
+    lines = typed("diff", "last").stdout
+    assert "+++ b/content/docs/tablekit/installation.md\n@@ -0,0 +1," in lines
+    assert "\x1b[" not in lines
+    table = typed("diff", "last", "--stat").stdout.splitlines()
+    assert table[-1].endswith("0 removed")
+    told = json.loads(typed("diff", "last", "--json").stdout)
+    assert told["run_id"] == desk.run_id
+    assert told["diff"] == lines
+    assert len(told["files"]) == len(table) - 1
+    assert "diff" not in json.loads(typed("diff", "last", "--stat", "--json").stdout)
+
+
+def test_a_prune_shows_what_can_go_and_removes_nothing_by_itself(desk: Desk, typed: Typed) -> None:
+    assert typed("prune").stdout == "nothing to prune\n"
+    shown = typed("prune", "--older-than", "0d")
+    assert f"clones and work tree of a run: {desk.run_id} DONE" in shown.stdout
+    assert "add --yes" in shown.stderr
+    told = json.loads(typed("prune", "--older-than", "0d", "--json").stdout)
+    assert (told["removed"], told["leftovers"][0]["run_id"]) == (False, desk.run_id)
+    assert (desk.folder / "launch" / "runs" / desk.run_id / "work").is_dir()
+    assert "write it like 30d" in typed("prune", "--older-than", "soon").stderr
+    assert "one of CREATED" in typed("prune", "--state", "ASLEEP").stderr
+
+
+def test_a_preview_serves_the_site_of_a_run_until_ctrl_c_and_leaves_nothing(desk: Desk, tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "holdfast", "launch", "preview", "last"],
+        cwd=desk.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=os.environ | {"HOLDFAST_LAUNCH_DIR": str(desk.folder / "launch"), "TMPDIR": str(tmp_path)},
+    )  # fmt: skip
+    assert process.stdout is not None
+    lines = [process.stdout.readline().strip() for _ in range(3)]
+    with urllib.request.urlopen(lines[0], timeout=60) as answer:
+        assert b"Launch Example" in answer.read()
+    change, url = lines[2].split()
+    assert (change, url.startswith(lines[0])) == ("new", True)
+    with urllib.request.urlopen(url, timeout=60) as answer:
+        assert b"tablekit" in answer.read()
+    for outside in ("nothing/", "..%2f..%2fetc/passwd"):
+        with pytest.raises(urllib.error.HTTPError):
+            urllib.request.urlopen(lines[0] + outside, timeout=60)
+    process.send_signal(signal.SIGINT)
+    told = process.communicate(timeout=60)[1]
+    assert (process.returncode, told.splitlines()[-1]) == (0, "holdfast: stopped; nothing is left behind")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_preview_without_hugo_or_with_a_port_that_is_taken_says_so(desk: Desk, typed: Typed, cli: Cli) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        refused = typed("preview", "last", "--port", str(port))
+    assert (refused.returncode, f"port {port} cannot be used" in refused.stderr) == (2, True)
+    environment = {"HOLDFAST_LAUNCH_DIR": str(desk.folder / "launch"), "HOLDFAST_HUGO": "no-such-hugo"}
+    missing = cli("launch", "preview", "last", cwd=desk.folder, env=environment)
+    assert (missing.returncode, "TOOLCHAIN_MISSING" in missing.stderr) == (1, True)
+
+
+def test_a_dry_run_shows_what_would_change_and_keeps_nothing(
+    desk: Desk, typed: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    text = (desk.folder / "run.yaml").read_text()
+    (desk.folder / "dry.yaml").write_text(re.sub(r"(required_sections:\n)(  - .*\n)+", r"\1  - products\n", text))
+    done = typed("start", "dry.yaml", "--dry-run", "--json", "--quiet", launch="dry")
+    told = json.loads(done.stdout)
+    assert (done.returncode, told["state"], told["issues"]) == (0, "READY_FOR_PR", [])
+    assert {page["status"] for page in told["pages"]} == {"created"}
+    assert "+++ b/content/products/tablekit/index.md" in told["diff"]
+    assert not (desk.folder / "dry").exists()
+    assert list(tmp_path.iterdir()) == []
+    refused = typed("start", "dry.yaml", "--dry-run", "--key", "x")
+    assert (refused.returncode, "no key can find it again" in refused.stderr) == (2, True)
+
+
 def test_ctrl_c_stops_at_once_keeps_the_run_and_leaves_no_process(desk: Desk, typed: Typed) -> None:
     environment = os.environ | {"HOLDFAST_LAUNCH_DIR": str(desk.folder / "interrupted")}
     command = [sys.executable, "-m", "holdfast", "launch", "start", "run.yaml"]
@@ -217,7 +297,7 @@ def test_ctrl_c_stops_at_once_keeps_the_run_and_leaves_no_process(desk: Desk, ty
 @pytest.mark.parametrize(
     "word",
     ["init", "start", "status", "list", "artifact", "events", "validate", "fix", "resume", "cancel", "open-pr",
-     "replay", "commit-service", "telemetry-service"],
+     "replay", "diff", "preview", "prune", "commit-service", "telemetry-service"],
 )  # fmt: skip
 def test_the_help_of_every_command_has_an_example(tmp_path: Path, word: str, cli: Cli) -> None:
     shown = cli("launch", word, "--help").stdout
