@@ -265,3 +265,84 @@ def test_the_same_drafts_make_the_same_bytes_in_any_process_and_over_a_half_done
         answers.append(done.stderr)
         assert (place.site / INDEX).read_text() == new
     assert answers[0] == answers[1]
+
+
+# --- pages that are there already ------------------------------------------------------------------------------
+
+
+def told(place: Workplace) -> dict[str, dict[str, Any]]:
+    return {page["path"]: page for page in made(place, "update_report.json")["pages"]}
+
+
+def test_a_page_of_ours_that_no_record_names_is_left_alone_and_recorded_for_the_next_version(
+    tmp_path: Path,
+) -> None:
+    other = "content/docs/tablekit/z.md"
+    drafts = {f"docs/index {INDEX}": OURS.replace("Old", "New"), f"docs/z {other}": "z\n"}
+    place = placed(tmp_path, {INDEX: OURS.encode()}, drafts)
+    work(place)
+    assert (place.site / INDEX).read_text() == OURS
+    assert told(place)[INDEX]["status"] == "left_alone"
+    assert [each["path"] for each in made(place, "patch_bundle.json")["patches"]] == [other, RECORD]
+    records = Records({RECORD: (place.site / RECORD).read_bytes()})
+    assert records.get(INDEX) == PageRecord.of(parts_of(OURS.replace("Old", "New")))
+
+
+@pytest.mark.parametrize("broken", ["---\ntitle: [\n---\nText.\n", "---\nno end\n"])
+def test_a_page_that_cannot_be_read_is_left_alone(tmp_path: Path, broken: str) -> None:
+    place = placed(
+        tmp_path, recorded({INDEX: OURS}) | {INDEX: broken.encode()}, {f"docs/index {INDEX}": OURS + "\nNew.\n"}
+    )
+    work(place)
+    assert (place.site / INDEX).read_text() == broken
+    assert told(place)[INDEX]["status"] == "left_alone"
+    assert made(place, "patch_bundle.json")["patches"] == []
+
+
+@pytest.mark.parametrize("record", [b"{", b"\xff\xfe", b"<<<<<<< ours\n"])
+def test_a_record_that_cannot_be_read_makes_every_page_peoples(tmp_path: Path, record: bytes) -> None:
+    drafts = {f"docs/index {INDEX}": OURS.replace("Old", "New"), "docs/z content/docs/tablekit/z.md": "z\n"}
+    place = placed(tmp_path, {INDEX: OURS.encode(), RECORD: record}, drafts)
+    work(place)
+    assert (place.site / INDEX).read_text() == OURS
+    assert made(place, "update_report.json")["unreadable_records"] == [RECORD]
+    is_mended = Records({RECORD: (place.site / RECORD).read_bytes()}).broken == []
+    assert is_mended is (record != b"\xff\xfe")  # no patch can be made of what is no text
+
+
+@pytest.mark.parametrize("is_edited", [False, True])
+@pytest.mark.parametrize("may_go", [False, True])
+def test_a_page_that_is_no_longer_planned_goes_only_where_that_was_asked_and_nobody_edited_it(
+    tmp_path: Path, may_go: bool, is_edited: bool
+) -> None:
+    old = "content/docs/tablekit/old.md"
+    files = recorded({INDEX: OURS, old: "Old page.\n"}) | ({old: b"Old page, ours now.\n"} if is_edited else {})
+    drafts = {f"docs/index {INDEX}": OURS.replace("Old text", "New text")}
+    place = placed(tmp_path, files, drafts, updates={"delete_unplanned_pages": may_go})
+    work(place)
+    is_gone = may_go and not is_edited
+    assert (place.site / old).exists() is not is_gone
+    assert told(place)[old]["status"] == ("deleted" if is_gone else "not_planned")
+    assert (Records({RECORD: (place.site / RECORD).read_bytes()}).get(old) is None) is is_gone
+
+
+def test_a_page_that_people_deleted_is_listed_and_its_record_stays(tmp_path: Path) -> None:
+    gone = "content/docs/tablekit/gone.md"
+    files = {path: content for path, content in recorded({INDEX: OURS, gone: "x\n"}).items() if path != gone}
+    place = placed(tmp_path, files, {f"docs/index {INDEX}": OURS.replace("Old text", "New text")})
+    work(place)
+    assert told(place)[gone]["status"] == "deleted_by_people"
+    assert Records({RECORD: (place.site / RECORD).read_bytes()}).get(gone) is not None
+
+
+def test_edits_that_leave_nothing_to_change_make_no_patch_and_are_told(tmp_path: Path) -> None:
+    ours = OURS.replace("Old text", "Old text of people")
+    drafts = {f"docs/index {INDEX}": OURS.replace("Old text", "New text")}
+    place = placed(tmp_path, recorded({INDEX: OURS}) | {INDEX: ours.encode()}, drafts)
+    work(place)
+    assert made(place, "patch_bundle.json")["patches"] == []
+    assert made(place, "update_report.json")["changes"] is False
+    (kept,) = told(place)[INDEX]["kept"]
+    assert kept["yours"].startswith("Old text of people.")
+    assert kept["new"].startswith("New text.")
+    assert [mark["claim_id"] for mark in told(place)[INDEX]["stale_marks"]] == [CLAIM, CLAIM]
