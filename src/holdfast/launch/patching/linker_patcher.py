@@ -136,7 +136,9 @@ def _patches(
             conflicts.append({"path": path, "kind": error.kind, "message": str(error)})
     patches += _deletions(place, updates, written, tree, fence)
     patches += _index_patches(added, written, tree, fence)
-    return patches + _record_patches(updates, tree, fence, is_needed=bool(patches)), conflicts
+    return patches + _record_patches(
+        updates, tree, fence, is_needed=bool(patches) or updates.is_adopting
+    ), conflicts
 
 
 def _deletions(
@@ -155,7 +157,7 @@ def _deletions(
 def _record_patches(
     updates: PageUpdates, tree: BaseTree, fence: Fence, *, is_needed: bool
 ) -> list[dict[str, Any]]:
-    """What was written, for the next run; a record alone is no reason for a pull request."""
+    """What was written, for the next run; a newer record of pages that stay as they are is no change by itself."""
     if not is_needed:
         return []
     patches = []

@@ -31,6 +31,7 @@ class PageUpdates:
     claims: Collection[str]
     files: dict[str, bytes | None] = field(default_factory=dict)
     rows: list[dict[str, Any]] = field(default_factory=list)
+    is_adopting: bool = False  # a page of ours that no record named gets its entry, which the next version needs
 
     def page(self, page: Mapping[str, Any], draft: str) -> bytes | None:
         """What a planned page becomes; None where it stays as it is. ConflictError where it is somebody else's."""
@@ -47,6 +48,7 @@ class PageUpdates:
             if not MARK.search(text):
                 raise ConflictError("file_exists", "a page that this tool did not write is there already")
             self.records.put(path, record)
+            self.is_adopting = True
             self._tell(page, path, "left_alone", reason=_UNKNOWN)
             return None
         try:
@@ -103,7 +105,7 @@ def report_of(updates: PageUpdates) -> dict[str, Any]:
     """The artifact `update_report.json`."""
     return {
         "schema_version": ARTIFACT_VERSION,
-        "changes": bool(updates.files),
+        "changes": bool(updates.files) or updates.is_adopting,
         "pages": sorted(updates.rows, key=lambda row: row["path"]),
         "unreadable_records": sorted(updates.records.broken),
     }
