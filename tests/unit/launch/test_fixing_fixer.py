@@ -378,3 +378,16 @@ def test_a_page_that_the_site_had_before_is_mended_by_a_small_patch(tmp_path: Pa
     bundle = decode("patch_bundle", place.made["patch_bundle.json"].path.read_bytes())
     assert [each["type"] for each in bundle["patches"]] == ["update_by_anchor", "update_by_anchor"]
     assert (place.site / PATH).read_text() == f"{GOOD}\n## A\n\n## B\n\nEnd.\n"
+
+
+def test_a_fix_never_changes_a_line_that_was_on_the_site_before_the_run(tmp_path: Path) -> None:
+    people = f"{GOOD}\n## A\n\nBy people,   \nwith two lines.\n"
+    place = placed(tmp_path, f"{people}\n## B\n\nBy the run. \n", base=people)
+    one = issue(
+        "markdown_lint", "MARKDOWN_LINT", "error", "m", path=PATH, line=20, fix_rule="lint_fix",
+        data={"rule_id": "MD009", "line_text": "By the run."},
+    )  # fmt: skip
+    ask(place, one)
+    assert record(place)["changed"] is False
+    assert "may be somebody's" in record(place)["explanation"]
+    assert (place.site / PATH).read_text() == f"{people}\n## B\n\nBy the run. \n"

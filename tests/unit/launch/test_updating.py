@@ -211,8 +211,8 @@ def test_whether_a_page_was_touched_is_told_by_anything_that_was_written() -> No
 # --- any three versions ----------------------------------------------------------------------------------------
 
 WORDS = st.sampled_from([
-    "- a", "- b", "- c", "text", "more text", "| x | y |", "```\ncode\n```", "## One", "## Two", "### Deep", "", "",
-    "# Top", "> said", "```", "~~~", "    indented", "1. first", "text\r", "<!-- said -->", "{{< note >}}",
+    "- a", "- b", "- c", "text", "more text", "| x | y |", "```\ncode\n```", "## One", "## Two", "### Deep", "",
+    "", "# Top", "> said", "```", "~~~", "    indented", "1. first", "text\r", "<!-- said -->", "{{< note >}}",
 ])  # fmt: skip
 MADE = ("", "---\ntitle: a\n---\n", "---\ntitle: b\nweight: 1\n---\n")
 BY_PEOPLE = ("---\ntitle: b\nweight: 1 # c\n---\n", "---\n# c\ntitle: a\n---\n", "---\n# c\n---\n")

@@ -1,5 +1,8 @@
-"""What a fix must not do: empty a page, break its front matter, or leave more facts without a claim."""
+"""What a fix must not do: empty a page, break its front matter, leave more facts without a claim, or touch a line
+that was on the site before the run: it may be somebody's.
+"""
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +12,7 @@ from holdfast.launch.factual import factual_lines, identifiers_of, names_of
 from holdfast.launch.fixing.page_text import is_shell
 from holdfast.launch.front_matter import FrontMatterError, split
 
-__all__ = ["Known", "harm"]
+__all__ = ["Known", "harm", "takes_from_site"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,15 @@ def harm(before: str, after: str, known: Known) -> str:
     if len(_uncited(new, known)) > len(_uncited(before if old is None else old, known)):
         return "it would add a statement that no claim supports"
     return ""
+
+
+def takes_from_site(on_site: str, before: str, after: str) -> bool:
+    """Whether a mended page lacks a line that the site had before the run, and that the run had left there."""
+    site, old, new = (
+        Counter(line.rstrip("\r") for line in text.split("\n") if line.strip())
+        for text in (on_site, before, after)
+    )
+    return bool((site & old) - new)
 
 
 def _body(text: str) -> str | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast.errors import ToolError
-from holdfast.launch.fixing.checks import Known, harm
+from holdfast.launch.fixing.checks import Known, harm, takes_from_site
 from holdfast.launch.fixing.rules import RESTORE, RULES, fixable
 from holdfast.launch.patching.budget import check_budgets
 from holdfast.launch.patching.diff_report import diff_report
@@ -105,7 +105,10 @@ def _mended(place: Workplace, site: _Site, report: Mapping[str, Any], issue: Map
         return _Fix(f"The file cannot be mended: {error}.")
     if after == text:
         return _Fix("The rule found nothing to change.")
+    on_site = site.tree.read(path)
     worse = harm(text, after, known)
+    if not worse and on_site is not None and takes_from_site(as_text(on_site), text, after):
+        worse = "it would change lines that were on the site before the run, and may be somebody's"
     if worse:
         return _Fix(f"The rule was not followed: {worse}.")
     bundle, ids = extended(
