@@ -357,8 +357,10 @@ def _finish(service: "RunService", run_id: str, as_json: bool) -> int:
 
     found = service.status(run_id)
     failure = service.run(run_id).failure
+    is_empty = found["state"] == "READY_FOR_PR" and _changes_nothing(service, run_id)
     if as_json:
-        print_json({"ok": True, "run_id": run_id, "status": found, "failure": failure})
+        told_more = {"status": found, "failure": failure, "changes": not is_empty}
+        print_json({"ok": True, "run_id": run_id, **told_more})
     else:
         print(run_id)
         issues = service.open_issues(run_id)
@@ -368,7 +370,7 @@ def _finish(service: "RunService", run_id: str, as_json: bool) -> int:
             print(f"holdfast: {failure['code']}: {failure['message']}", file=sys.stderr)
         for line in _updates(service, run_id):
             print(line, file=sys.stderr)
-        if found["state"] == "READY_FOR_PR" and _changes_nothing(service, run_id):
+        if is_empty:
             print(
                 "holdfast: nothing changes: the site has all of it, so there is no pull request to open",
                 file=sys.stderr,

@@ -345,3 +345,15 @@ def test_edits_that_leave_nothing_to_change_make_no_patch_and_are_told(tmp_path:
     assert kept["yours"].startswith("Old text of people.")
     assert kept["new"].startswith("New text.")
     assert [mark["claim_id"] for mark in told(place)[INDEX]["stale_marks"]] == [CLAIM, CLAIM]
+
+
+def test_a_recorded_page_that_people_made_a_link_is_theirs(tmp_path: Path) -> None:
+    old = "content/docs/tablekit/old.md"
+    drafts = {f"docs/index {INDEX}": OURS.replace("Old text", "New text")}
+    place = placed(tmp_path, recorded({INDEX: OURS, old: "x\n"}), drafts, updates={"delete_unplanned_pages": True})
+    (place.site / old).unlink()
+    (place.site / old).symlink_to("/etc/hostname")
+    place.config = {**place.config, "site_ref": commit_all(place.site)}
+    work(place)
+    assert told(place)[old]["status"] == "not_planned"
+    assert (place.site / old).is_symlink()

@@ -208,6 +208,14 @@ def test_whether_a_page_was_touched_is_told_by_anything_that_was_written() -> No
         assert not is_untouched(record, edited(PAGE, change))
 
 
+def test_a_huge_section_is_merged_in_no_time_and_nothing_of_it_is_lost() -> None:
+    before = "## Log\n\n" + "- same\n" * 20_000
+    ours, theirs = before + "- by people\n", before.replace("## Log\n", "## Log\n\nNew.\n")
+    result = merge(before, ours, theirs)
+    assert result.text.endswith("- same\n- by people\n")
+    assert len(result.kept) == 1
+
+
 # --- any three versions ----------------------------------------------------------------------------------------
 
 WORDS = st.sampled_from([

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from holdfast.errors import ToolError
 from holdfast.launch.claim_marks import MARK, claims_of, without_marks
 from holdfast.launch.front_matter import FrontMatterError
 from holdfast.launch.patching.operations import ConflictError, as_text
@@ -38,7 +39,7 @@ class PageUpdates:
         path = page["output_path"]
         before = self.read(path)
         written = self.records.get(path)
-        record = PageRecord.of(parts_of(draft))
+        record = _record(draft)
         if before is None or before == draft.encode():
             self.records.put(path, record)
             self._tell(page, path, "created" if before is None else "unchanged")
@@ -68,7 +69,10 @@ class PageUpdates:
             written = self.records.get(path)
             if path in planned or written is None or not is_ours(path):
                 continue
-            content = self.read(path)
+            try:
+                content = self.read(path)
+            except ToolError:  # people have put a link there, or something huge
+                content = b"\0"
             if content is None:
                 self._tell({}, path, "deleted_by_people", reason=_DELETED)
             elif delete and _is_as_written(written, content):
@@ -109,6 +113,13 @@ def report_of(updates: PageUpdates) -> dict[str, Any]:
         "pages": sorted(updates.rows, key=lambda row: row["path"]),
         "unreadable_records": sorted(updates.records.broken),
     }
+
+
+def _record(draft: str) -> PageRecord:
+    try:
+        return PageRecord.of(parts_of(draft))
+    except FrontMatterError as error:
+        raise ConflictError("not_text", f"the front matter of the draft cannot be read: {error}") from error
 
 
 def _is_as_written(written: PageRecord, content: bytes) -> bool:

@@ -13,7 +13,11 @@ from holdfast.launch.updating.page_parts import Unit
 __all__ = ["Clash", "Piece", "merged_units"]
 
 _SIMILAR = 0.6
-_MOST_COMPARED = 400  # units of one hunk that are compared with each other
+_MOST_COMPARED = 40  # units of one hunk that are compared with each other
+_LONGEST_COMPARED = 400  # characters of each
+_MOST_UNITS = (
+    6000  # of two versions of a section that are compared unit by unit; beyond, what differs is one piece
+)
 
 
 class Piece(NamedTuple):
@@ -107,12 +111,18 @@ def _side(written: Sequence[str], units: Sequence[Unit], offset: int, known: Map
     digests = [unit.digest for unit in units]
     kept: dict[int, int] = {}
     hunks: list[_Hunk] = []
-    for tag, i, j, k, m in difflib.SequenceMatcher(None, written, digests, autojunk=False).get_opcodes():
+    for tag, i, j, k, m in _opcodes(written, digests):
         if tag == "equal":
             kept |= zip(range(i, j), range(k, m), strict=True)
         else:
             hunks += _finer(_Hunk(i, j, k, m), [known.get(one, "") for one in written[i:j]], units)
     return _Side(units, offset, hunks, kept)
+
+
+def _opcodes(written: Sequence[str], digests: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:
+    if len(written) + len(digests) > _MOST_UNITS:
+        return [("equal" if list(written) == list(digests) else "replace", 0, len(written), 0, len(digests))]
+    return difflib.SequenceMatcher(None, written, digests, autojunk=False).get_opcodes()
 
 
 def _finer(hunk: _Hunk, before: Sequence[str], units: Sequence[Unit]) -> list[_Hunk]:
@@ -138,7 +148,8 @@ def _finer(hunk: _Hunk, before: Sequence[str], units: Sequence[Unit]) -> list[_H
 def _most_similar(text: str, units: Sequence[Unit], low: int, high: int) -> int | None:
     best, found = _SIMILAR, None
     for number in range(low, high) if text else ():
-        ratio = difflib.SequenceMatcher(None, text, units[number].text, autojunk=False).ratio()
+        other = units[number].text[:_LONGEST_COMPARED]
+        ratio = difflib.SequenceMatcher(None, text[:_LONGEST_COMPARED], other, autojunk=False).ratio()
         if ratio > best:
             best, found = ratio, number
     return found
