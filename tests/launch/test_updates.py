@@ -8,14 +8,17 @@ from pathlib import Path
 import pytest
 from tests.launch.human_edits import edited_page, headings, lines_of
 from tests.launch.products import commit_all, git
-from tests.launch.versions import Versions, launch, two_versions
+from tests.launch.versions import Versions, two_versions
 
 from holdfast.launch.patching.engine import apply_bundle
 from holdfast.launch.patching.fence import Fence
 from holdfast.launch.patching.making import changes, extended
+from holdfast.launch.patching.page_updates import PageUpdates, report_of
+from holdfast.launch.patching.tree import BaseTree
 from holdfast.launch.updating.page_merge import Merged, merged_page
 from holdfast.launch.updating.page_parts import parts_of
 from holdfast.launch.updating.record import PageRecord
+from holdfast.launch.updating.site_records import records_of
 
 pytestmark = [pytest.mark.xdist_group("launch-updates"), pytest.mark.timeout(240)]
 
@@ -179,21 +182,20 @@ def test_the_bundle_is_made_of_small_patches_that_know_what_they_change(versions
     assert all("expected_before_hash" in patch for patch in patches)
 
 
-def test_the_same_version_again_changes_nothing_and_no_pull_request_can_be_opened(
+def test_the_same_version_again_changes_nothing_however_its_pull_request_was_merged(
     versions: Versions, tmp_path: Path
 ) -> None:
-    from holdfast.errors import ToolError
-    from holdfast.launch.service import RunService
-
     site = tmp_path / "site"
     subprocess.run(["git", "clone", "--quiet", str(versions.site), str(site)], check=True, timeout=60)
     git(site, "merge", "--quiet", "--squash", f"origin/{versions.second.answer['branch']}")
-    config = {**versions.second.config, "site_repo_url": str(site), "site_ref": commit_all(site, "Squashed")}
-    third = launch(tmp_path / "three", config, publish=False)
-    assert third.documents["patch_bundle.json"]["patches"] == []
-    assert third.documents["update_report.json"]["changes"] is False
-    assert [page["kept"] for page in third.documents["update_report.json"]["pages"] if page["kept"]] == []
-    with RunService(third.workspace) as service, pytest.raises(ToolError) as refused:
-        service.open_pr(third.run_id)
-    assert refused.value.code == "ILLEGAL_STATE"
-    assert refused.value.details["reason"] == "no_changes"
+    install = site / DOCS / "installation.md"
+    install.write_text(install.read_text().replace("`colorama>=0.4`", "`colorama`, says the review"))
+    tree = BaseTree(site, commit_all(site, "Squashed, after a review"))
+    records = records_of(versions.second.config, {"default_language": "en"}, tree.read)
+    updates = PageUpdates(records, tree.read, frozenset())
+    for page in versions.second.documents["page_plan.json"]["pages"]:
+        assert updates.page(page, versions.second.drafts[page["output_path"]]) is None
+    report = report_of(updates)
+    assert report["changes"] is False
+    assert [page["kept"] for page in report["pages"] if page["kept"]] == []
+    assert {path: tree.read(path) for path in records.files()} == records.files()

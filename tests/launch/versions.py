@@ -68,7 +68,7 @@ def next_version() -> dict[str, bytes]:
     return {path: text.encode() for path, text in files.items()}
 
 
-def launch(folder: Path, config: Mapping[str, Any], *, publish: bool = True) -> Version:
+def launch(folder: Path, config: Mapping[str, Any]) -> Version:
     """A whole run in a workspace of its own."""
     workspace = Workspace(folder, f"sqlite:///{folder / 'runs.sqlite'}")
     with RunService(workspace) as service:
@@ -78,7 +78,7 @@ def launch(folder: Path, config: Mapping[str, Any], *, publish: bool = True) -> 
             service.run(run.run_id).failure,
             service.open_issues(run.run_id),
         )
-        answer = service.open_pr(run.run_id) if publish else {}
+        answer = service.open_pr(run.run_id)
         names = service.store.artifacts(run.run_id)
         texts = {
             name: service.artifact(run.run_id, name)["content"] for name in names if name.startswith("drafts/")
