@@ -33,6 +33,7 @@ from holdfast.launch.gates import (
 from holdfast.launch.gates.gate import Gate
 from holdfast.launch.gates.rollback import rollback_problems
 from holdfast.launch.gates.table import GATES
+from holdfast.launch.gates.view import View
 from holdfast.launch.toolchain import required
 from holdfast.launch.workers import WORKERS
 
@@ -320,3 +321,46 @@ def test_a_record_of_a_pull_request_must_say_how_to_take_it_back() -> None:
     assert rollback_problems(whole) == []
     assert all(len(rollback_problems({**whole, key: None})) == 1 for key in whole)
     assert len(rollback_problems({})) == len(whole)
+
+
+# --- a page that people have edited before the run ---------------------------------------------------------------
+
+
+def updated(text: str, before: str, **more: Any) -> View:
+    """The page of the plan, which was on the site already, and is changed by the run."""
+    return view_of({INSTALL_MD: text + "\nSee [the start](/).\n"}, before={INSTALL_MD: before}, **more)
+
+
+def test_a_heading_or_a_claim_that_people_took_out_is_not_missing_but_one_that_the_run_takes_is() -> None:
+    less = page_text(START.replace("## Install", "## Setup"))
+    assert codes(consistency.GATE, updated(less, less)) == []
+    assert codes(consistency.GATE, updated(less, page_text())) == ["REQUIRED_HEADING_MISSING"]
+
+
+def test_keys_that_people_removed_or_changed_are_theirs() -> None:
+    text = "---\ntitle: Mine\nweight: first\nrepo_url: https://elsewhere.example/x\n---\n\n" + START
+    assert codes(frontmatter.GATE, updated(text, text)) == []
+    assert codes(consistency.GATE, updated(text, text)) == []
+    assert codes(frontmatter.GATE, updated(text, page_text())) == [
+        "FRONT_MATTER_KEY_MISSING", "FRONT_MATTER_TYPE_WRONG",
+    ]  # fmt: skip
+    assert "REPO_URL_WRONG" in codes(consistency.GATE, updated(text, page_text()))
+
+
+def test_limitations_that_a_page_tells_which_the_run_leaves_alone_are_told() -> None:
+    other = planned(
+        page_id="docs/other", output_path="content/docs/tablekit/other.md", url_path="/docs/tablekit/other/"
+    )
+    body = page_text(START.partition("## Limitations")[0])
+    view = view_of({INSTALL_MD: body}, before={other["output_path"]: page_text()})
+    assert codes(universality.GATE, view) == ["LIMITATIONS_MISSING"]
+    view.artifacts["page_plan.json"]["pages"].append(other)
+    assert codes(universality.GATE, view) == []
+
+
+def test_a_page_that_people_made_long_may_be_long_and_not_longer() -> None:
+    long = page_text(START + "\n".join(f"Line {number}." for number in range(40)))
+    budgets = {"budgets": {"max_files_changed": 9, "max_lines_per_file": 20}}
+    shorter = view_of({INSTALL_MD: long.replace("Line 1.\n", "")}, before={INSTALL_MD: long}, config=budgets)
+    assert codes(policy.GATE, shorter) == []
+    assert codes(policy.GATE, updated(long, long, config=budgets)) == ["BUDGET_LINES_EXCEEDED"]
