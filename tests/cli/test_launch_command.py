@@ -217,6 +217,12 @@ def test_a_prune_shows_what_can_go_and_removes_nothing_by_itself(desk: Desk, typ
     assert "one of CREATED" in typed("prune", "--state", "ASLEEP").stderr
 
 
+def fetched(url: str) -> bytes:
+    with urllib.request.urlopen(url, timeout=60) as answer:
+        content: bytes = answer.read()
+        return content
+
+
 def test_a_preview_serves_the_site_of_a_run_until_ctrl_c_and_leaves_nothing(desk: Desk, tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "holdfast", "launch", "preview", "last"],
@@ -225,15 +231,14 @@ def test_a_preview_serves_the_site_of_a_run_until_ctrl_c_and_leaves_nothing(desk
     )  # fmt: skip
     assert process.stdout is not None
     lines = [process.stdout.readline().strip() for _ in range(3)]
-    with urllib.request.urlopen(lines[0], timeout=60) as answer:
-        assert b"Launch Example" in answer.read()
     change, url = lines[2].split()
     assert (change, url.startswith(lines[0])) == ("new", True)
-    with urllib.request.urlopen(url, timeout=60) as answer:
-        assert b"tablekit" in answer.read()
+    assert b"Launch Example" in fetched(lines[0])
+    assert b"tablekit" in fetched(url)
     for outside in ("nothing/", "..%2f..%2fetc/passwd"):
-        with pytest.raises(urllib.error.HTTPError):
-            urllib.request.urlopen(lines[0] + outside, timeout=60)
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            fetched(lines[0] + outside)
+        refused.value.close()
     process.send_signal(signal.SIGINT)
     told = process.communicate(timeout=60)[1]
     assert (process.returncode, told.splitlines()[-1]) == (0, "holdfast: stopped; nothing is left behind")
