@@ -42,46 +42,41 @@ def merged_sections(
     clashes: list[tuple[int, SectionClash]] = []
     kept_parents = _parents_of_edits(trios, written, ours)
     for trio in trios:
-        before = written[trio.written][1] if trio.written is not None else ()
+        before = written[trio.written][1] if trio.written is not None else None
         mine = ours[trio.ours] if trio.ours is not None else None
         new = theirs[trio.theirs] if trio.theirs is not None else None
+        at = ours_at[trio.ours or 0], theirs_at[trio.theirs or 0]
         if mine is not None and new is not None:
-            at = ours_at[trio.ours or 0], theirs_at[trio.theirs or 0]
-            pieces, found = merged_units(before, mine.units, new.units, *at)
+            made[trio], found = merged_units(before or (), mine.units, new.units, *at)
+        elif mine is not None:
+            made[trio], found = _only_ours(before, mine, at[0], holds_edits=trio.ours in kept_parents)
+        elif new is not None:
+            made[trio], found = _only_theirs(before, new, at[1])
         else:
-            pieces, found = _alone(before, mine, new, ours_at, theirs_at, trio, trio.ours in kept_parents)
-        made[trio] = pieces
+            made[trio], found = [], []
         title = (mine or new or ours[0]).title
         place = trio.ours if trio.ours is not None else len(ours)
         clashes += [(place, SectionClash(title, clash.yours, clash.new)) for clash in found]
     clashes.sort(key=lambda one: one[0])
-    ordered = _ordered([trio for trio in trios if made[trio] or trio.written == 0], written)
+    ordered = _ordered([trio for trio in trios if made[trio] or trio.written == 0])
     return [piece for trio in ordered for piece in made[trio]], [clash for _, clash in clashes]
 
 
-def _alone(
-    before: Sequence[str],
-    mine: Section | None,
-    new: Section | None,
-    ours_at: Sequence[int],
-    theirs_at: Sequence[int],
-    trio: _Trio,
-    holds_edits: bool,
+def _only_ours(
+    before: Sequence[str] | None, mine: Section, at: int, *, holds_edits: bool
 ) -> tuple[list[Piece], list[Clash]]:
-    """A section that only one of the two has."""
-    if mine is not None:
-        is_edited = mine.digests != tuple(before) or holds_edits
-        if trio.written is not None and not is_edited:
-            return [], []  # the new version does without it, and nobody has touched it
-        at = ours_at[trio.ours or 0]
-        pieces = [Piece(unit, at + number, None) for number, unit in enumerate(mine.units)]
-        return pieces, [Clash(_text(mine), "")] if trio.written is not None else []
-    if new is None:
+    """One that people added, or that the new version does without: then it goes, unless somebody edited it."""
+    if before is not None and mine.digests == tuple(before) and not holds_edits:
         return [], []
-    if trio.written is not None:  # people have deleted it
-        return [], [Clash("", _text(new))] if new.digests != tuple(before) else []
-    at = theirs_at[trio.theirs or 0]
-    return [Piece(unit, None, at + number) for number, unit in enumerate(new.units)], []
+    pieces = [Piece(unit, at + number, None) for number, unit in enumerate(mine.units)]
+    return pieces, [] if before is None else [Clash(_text(mine), "")]
+
+
+def _only_theirs(before: Sequence[str] | None, new: Section, at: int) -> tuple[list[Piece], list[Clash]]:
+    """One that is new, or that people have deleted: then it stays away, and what is new in it is told."""
+    if before is None:
+        return [Piece(unit, None, at + number) for number, unit in enumerate(new.units)], []
+    return [], [Clash("", _text(new))] if new.digests != tuple(before) else []
 
 
 def _text(section: Section) -> str:
@@ -158,12 +153,11 @@ def _parents_of_edits(trios: Sequence[_Trio], written: Written, ours: Sequence[S
     return found
 
 
-def _ordered(trios: Sequence[_Trio], written: Written) -> list[_Trio]:
+def _ordered(trios: Sequence[_Trio]) -> list[_Trio]:
     """The order of the new version, unless people have made one of their own; what it lacks, where it stood."""
     mine = [trio for trio in trios if trio.ours is not None]
     shared = sorted((trio for trio in mine if trio.written is not None), key=lambda trio: trio.ours or 0)
     is_moved = [trio.written for trio in shared] != sorted(trio.written or 0 for trio in shared)
-    assert written or not shared
     if is_moved:
         line, others = sorted(mine, key=lambda trio: trio.ours or 0), [trio for trio in trios if trio.ours is None]
         return _inserted(line, sorted(others, key=_by_theirs), trios, by_theirs=True)

@@ -88,16 +88,20 @@ def merged_units(
     for cluster in _clusters(mine, new):
         pieces += _both(mine, new, place, cluster.start)
         place = cluster.stop
-        yours = [mine.units[number] for number in mine.between(cluster.start, place, cluster.mine)]
-        others = [new.units[number] for number in new.between(cluster.start, place, cluster.new)]
+        yours = [
+            Piece(mine.units[number], mine.offset + number, None)
+            for number in mine.between(cluster.start, place, cluster.mine)
+        ]
+        others = [
+            Piece(new.units[number], None, new.offset + number)
+            for number in new.between(cluster.start, place, cluster.new)
+        ]
         if cluster.mine:
-            numbers = mine.between(cluster.start, place, cluster.mine)
-            pieces += [Piece(mine.units[number], mine.offset + number, None) for number in numbers]
+            pieces += yours
             clashes += [Clash(_text(yours), _text(others))] if cluster.new and _differ(yours, others) else []
         # A person may have added already what the new version adds; then it is there once, as the person has it.
-        elif not others or not {unit.digest for unit in others} <= added:
-            numbers = new.between(cluster.start, place, cluster.new)
-            pieces += [Piece(new.units[number], None, new.offset + number) for number in numbers]
+        elif not {piece.unit.digest for piece in others} <= added:
+            pieces += others
     return pieces + _both(mine, new, place, len(written)), clashes
 
 
@@ -189,9 +193,9 @@ def _both(mine: _Side, new: _Side, start: int, stop: int) -> list[Piece]:
     ]
 
 
-def _differ(yours: Sequence[Unit], others: Sequence[Unit]) -> bool:
-    return [unit.digest for unit in yours] != [unit.digest for unit in others]
+def _differ(yours: Sequence[Piece], others: Sequence[Piece]) -> bool:
+    return [piece.unit.digest for piece in yours] != [piece.unit.digest for piece in others]
 
 
-def _text(units: Sequence[Unit]) -> str:
-    return "\n".join(unit.text.replace("\r\n", "\n") for unit in units)
+def _text(pieces: Sequence[Piece]) -> str:
+    return "\n".join(piece.unit.text.replace("\r\n", "\n") for piece in pieces)
