@@ -25,6 +25,7 @@ __all__ = ["Leftover", "leftovers", "parsed_age", "removed"]
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _FRESH_OBJECT = 3600.0  # seconds in which a worker may be about to tell of what it has put there
 _MANY = 1_000_000
+_MOST_TOLD = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +81,22 @@ def removed(service: "RunService", chosen: Collection[Leftover]) -> int:
                 hint="prune again when they rest (launch_list_runs)",
                 retryable=True,
             )
-        still = {one.path for one in _still_there(service, chosen)}
-        freed = 0
-        for one in chosen:
-            if one.path in still:
+        freed, troubles = 0, []
+        for one in list(_still_there(service, chosen)):
+            try:
                 _remove(service.workspace.root / one.path)
                 freed += one.bytes
-        return freed
+            except OSError as error:
+                troubles.append(f"{one.path}: {error.strerror or type(error).__name__}")
+    if troubles:
+        raise ToolError(
+            "INTERNAL",
+            f"{len(troubles)} of {len(chosen)} could not be removed: {troubles[0]}",
+            details={"reason": "cannot_remove", "troubles": troubles[:_MOST_TOLD], "freed_bytes": freed},
+            hint="remove by hand what is named, or make it writable and prune again",
+            retryable=True,
+        )
+    return freed
 
 
 def _still_there(service: "RunService", chosen: Collection[Leftover]) -> Iterator[Leftover]:
@@ -161,6 +171,6 @@ def _size(folder: Path) -> int:
 
 def _remove(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=False)
+        shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)

@@ -10,6 +10,7 @@ from holdfast.launch.front_matter import FrontMatterError
 from holdfast.launch.updating.page_merge import Merged, is_untouched, merged_page
 from holdfast.launch.updating.page_parts import parts_of
 from holdfast.launch.updating.record import RECORD, PageRecord, Records
+from holdfast.launch.updating.site_records import is_of_this_run, records_of
 
 PAGE = """\
 ---
@@ -279,3 +280,24 @@ def test_a_record_that_cannot_be_read_tells_nothing_and_is_named(content: bytes)
     records = Records({f"content/docs/{RECORD}": content})
     assert records.pages() == []
     assert records.broken == [f"content/docs/{RECORD}"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "folder", "others"),
+    [
+        ("none", "content/docs/kit", True),
+        ("dir", "content/docs/en/kit", True),
+        ("filename", "content/docs/kit", False),
+    ],
+)
+def test_records_lie_beside_the_pages_of_each_language(mode: str, folder: str, others: bool) -> None:
+    layout = {
+        "subdomain_roots": {"docs": "content/docs"}, "localization": {"mode_by_section": {"docs": mode}},
+    }  # fmt: skip
+    config = {"product_slug": "kit", "locale": "en", "site_layout": layout, "required_sections": ["docs"]}
+    hugo = {"default_language": "en"}
+    asked: list[str] = []
+    records_of(config, hugo, asked.append)
+    assert asked == [f"{folder}/{RECORD}"]
+    assert is_of_this_run(f"{folder}/a.en.md", config, hugo)
+    assert is_of_this_run(f"{folder}/a.de.md", config, hugo) is others
