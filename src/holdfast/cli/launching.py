@@ -43,7 +43,7 @@ _COMMANDS = {"start_run": "start", "get_status": "status", "get_artifact": "arti
 
 def workspace_options(function: Decorated) -> Decorated:
     """The options that say where runs are kept."""
-    return setting_options("launch_dir", "state_dir", "launch_workers")(function)
+    return setting_options("launch_dir", "state_dir", "launch_workers", "launch_engine")(function)
 
 
 def engine_options(function: Decorated) -> Decorated:

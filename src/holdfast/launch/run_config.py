@@ -18,7 +18,7 @@ from holdfast.launch.run_config_rules import Problem, broken_rules
 from holdfast.launch.writing.model.recorded import RECORDED
 from holdfast.launch.yaml_reading import YamlError, read_yaml
 
-__all__ = ["checked", "config_sha256", "load_file", "locale_of"]
+__all__ = ["checked", "config_sha256", "load_file", "locale_of", "parsed", "read_text"]
 
 _MOST_PROBLEMS = 50
 _LARGEST_FILE = 1 << 20
@@ -56,14 +56,8 @@ def locale_of(config: Mapping[str, Any]) -> str:
 
 def load_file(path: Path) -> dict[str, Any]:
     """The configuration in a YAML or JSON file, not yet checked; UsageError, on one line, where there is none."""
-    text = _text(path)
-    try:
-        document = _json(text) if path.suffix.lower() == ".json" else read_yaml(text, most=_MOST_VALUES)
-    except json.JSONDecodeError as error:
-        raise UsageError(f"{path.name}: line {error.lineno}: {error.msg}", remedy="correct the JSON") from error
-    except (YamlError, ValueError, RecursionError) as error:
-        told = " ".join(str(error).split())[:300]
-        raise UsageError(f"{path.name}: {told}", remedy="correct the file") from error
+    text = read_text(path)
+    document = parsed(text, path.name, is_json=path.suffix.lower() == ".json")
     if not isinstance(document, dict):
         raise UsageError(
             f"{path.name}: line 1: it is no list of settings",
@@ -83,19 +77,31 @@ def _place_recorded(document: dict[str, Any], path: Path) -> None:
             one["api_base_url"] = RECORDED + str(path.absolute().parent / url.removeprefix(RECORDED))
 
 
-def _text(path: Path) -> str:
+def parsed(text: str, name: str, *, is_json: bool, most: int = _MOST_VALUES) -> Any:
+    """What a text in YAML or JSON says; UsageError, on one line and with this name, where it says nothing."""
+    try:
+        return _json(text) if is_json else read_yaml(text, most=most)
+    except json.JSONDecodeError as error:
+        raise UsageError(f"{name}: line {error.lineno}: {error.msg}", remedy="correct the JSON") from error
+    except (YamlError, ValueError, RecursionError) as error:
+        told = " ".join(str(error).split())[:300]
+        raise UsageError(f"{name}: {told}", remedy="correct the file") from error
+
+
+def read_text(path: Path, *, largest: int = _LARGEST_FILE, remedy: str = _WRITE_ONE) -> str:
+    """The text of a file of at most so many bytes; UsageError, on one line, where it has none."""
     try:
         # A pipe would be waited for without an end.
         if not stat.S_ISREG(path.stat().st_mode):
-            raise UsageError(f"{path.name} is no file", remedy=_WRITE_ONE)
+            raise UsageError(f"{path.name} is no file", remedy=remedy)
         with path.open("rb") as file:
-            content = file.read(_LARGEST_FILE + 1)
+            content = file.read(largest + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise UsageError(f"{path.name} cannot be read: {reason}", remedy=_WRITE_ONE) from error
-    if len(content) > _LARGEST_FILE:
-        told = f"{path.name} has more than {_LARGEST_FILE} bytes: this is no configuration of a run"
-        raise UsageError(told, remedy=_WRITE_ONE)
+        raise UsageError(f"{path.name} cannot be read: {reason}", remedy=remedy) from error
+    if len(content) > largest:
+        told = f"{path.name} has more than {largest} bytes: this is no configuration of a run"
+        raise UsageError(told, remedy=remedy)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

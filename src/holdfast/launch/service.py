@@ -8,25 +8,33 @@ import base64
 import secrets
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from holdfast.errors import ToolError, UsageError
 from holdfast.launch import states
 from holdfast.launch.documents import sha256
 from holdfast.launch.engine.engine import Engine, never
 from holdfast.launch.engine.local import LocalEngine
+from holdfast.launch.engine.pool import PoolEngine
 from holdfast.launch.engine.refusals import artifact_lost, check_may_cancel
 from holdfast.launch.identifiers import is_run_id, run_id
 from holdfast.launch.issues import ordered, title
 from holdfast.launch.run_config import checked, config_sha256
 from holdfast.launch.store.export import EVENTS_FILE, replay, replay_file
 from holdfast.launch.store.objects import ObjectStore
-from holdfast.launch.store.opening import open_store
-from holdfast.launch.store.records import Run
+from holdfast.launch.store.opening import open_pool_store, open_store
+from holdfast.launch.store.records import POOL, Run
 from holdfast.launch.store.refusals import IllegalTransition, KeyConflict, ObjectLost
+from holdfast.launch.store.shared_objects import SharedObjects
 from holdfast.launch.telemetry.records import calls_for
-from holdfast.launch.telemetry.sending import EmbeddedTelemetry, make_delivery
+from holdfast.launch.telemetry.sending import EmbeddedTelemetry, NoTelemetry, make_delivery
 from holdfast.launch.workspace import Workspace
+
+if TYPE_CHECKING:
+    from holdfast.launch.engine.pool_executor import PoolExecutor
+    from holdfast.launch.engine.pool_member import Conditions
+    from holdfast.launch.store.pool_store import Member
+    from holdfast.launch.store.run_store import RunStore
 
 __all__ = ["RunService"]
 
@@ -40,18 +48,57 @@ class RunService:
     def __init__(self, workspace: Workspace, *, workers: int = 4, engine: Engine | None = None) -> None:
         workspace.root.mkdir(parents=True, exist_ok=True)
         self.workspace = workspace
-        self.store = open_store(workspace.store_url, owes=calls_for)
+        self._pool = open_pool_store(workspace.store_url, owes=calls_for) if workspace.is_pool else None
+        self.store: RunStore = self._pool or open_store(workspace.store_url, owes=calls_for)
         self.objects = ObjectStore(workspace.objects)
-        if not self.store.belongs_to(workspace.number()):
-            self.store.close()
-            raise UsageError(
-                "the run store belongs to another launch directory, which has the files of its runs",
-                remedy="use that one (--launch-dir), or another store (HOLDFAST_LAUNCH_STORE)",
-            )
-        self._telemetry = EmbeddedTelemetry(workspace.services / "telemetry.sqlite")
+        if self._pool is not None:
+            self.objects = SharedObjects(workspace.objects, self._pool)
+        self._check_owner()
+        telemetry = NoTelemetry if workspace.is_pool else EmbeddedTelemetry
+        self._telemetry = telemetry(workspace.services / "telemetry.sqlite")
         self._delivery = make_delivery(self.store, self._telemetry)
         self._owes = False
-        self.engine: Engine = engine or LocalEngine(workspace, self.store, self.objects, workers=workers)
+        self.engine: Engine = engine or self._engine(workers)
+
+    def _check_owner(self) -> None:
+        """The files of a run are where one store says: in one directory, or in the database of a pool."""
+        if self.store.belongs_to(POOL if self.workspace.is_pool else self.workspace.number()):
+            return
+        is_of_pool = not self.workspace.is_pool and self.store.belongs_to(POOL)
+        self.store.close()
+        if is_of_pool:
+            raise UsageError(
+                "the run store belongs to a pool of machines",
+                remedy="--launch-engine dbos, or HOLDFAST_LAUNCH_ENGINE=dbos",
+            )
+        raise UsageError(
+            "the run store belongs to another launch directory, which has the files of its runs",
+            remedy="use another database for the pool (HOLDFAST_LAUNCH_STORE)"
+            if self.workspace.is_pool
+            else "use that one (--launch-dir), or another store (HOLDFAST_LAUNCH_STORE)",
+        )
+
+    def _engine(self, workers: int) -> Engine:
+        if self._pool is not None:
+            return PoolEngine(self._pool)
+        return LocalEngine(self.workspace, self.store, self.objects, workers=workers)
+
+    def members(self) -> "list[Member] | None":
+        """The machines that work in the pool; None where there is no pool."""
+        return None if self._pool is None else self._pool.members()
+
+    def bound_pool(self, most: int) -> None:
+        """From now on the whole pool executes at most so many runs at the same time; 0 for no bound."""
+        assert self._pool is not None
+        self._pool.set_bound(most)
+
+    def pool_executor(self, conditions: "Conditions", tell: Callable[[str, str], None]) -> "PoolExecutor":
+        """This machine as one that executes the runs of its pool; `tell` is told what it does."""
+        from holdfast.launch.engine.pool_executor import PoolExecutor
+
+        assert self._pool is not None
+        self._deliver()
+        return PoolExecutor(self.workspace, self._pool, self.objects, conditions, tell)
 
     def __enter__(self) -> Self:
         return self

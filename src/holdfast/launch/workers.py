@@ -1,4 +1,4 @@
-"""The nine workers: which module does the work, what it reads, and how long it may take."""
+"""The nine workers, and a tenth for pools: which module does the work, what it reads, how long it may take."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -69,6 +69,8 @@ WORKERS: Mapping[str, Worker] = {
             ("page_plan.json", *_FACTS, "patch_bundle.json", "update_report.json", "validation_report.json"),
             900.0,
         ),
+        # Brings both work trees to a machine that goes on with a run of another one.
+        Worker("tree_keeper", "holdfast.launch.patching.tree_keeper", ("patch_bundle.json",), 1800.0),
     )
 }  # fmt: skip
 

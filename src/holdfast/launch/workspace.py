@@ -5,8 +5,9 @@ workspace.id           what the store knows this workspace by: no other can use 
 runs.sqlite            the store, unless a database is named elsewhere
 launch.log             what went wrong where nobody expected it, when runs were driven by the command line
 objects/               artifacts, by their digest
-runs/<run_id>/work/    the two repositories; events.ndjson and snapshot.json beside it are exports, logs/ holds
-                       what workers said on stderr, model_calls/ what a model was asked and answered
+runs/<run_id>/work/    the two repositories (in a pool also `bundle`: with which patches); events.ndjson and
+                       snapshot.json beside it are exports, logs/ holds what workers said on stderr,
+                       model_calls/ what a model was asked and answered
 link_cache.json        what is known of links to other sites
 services/              what the embedded commit service and telemetry service keep
 """
@@ -31,6 +32,8 @@ class Workspace:
     store_url: str
     is_offline: bool = False
     may_ask_private_hosts: bool = False
+    is_pool: bool = False
+    """Whether the store is shared with other machines, and the directory a copy of what this one needs."""
 
     @property
     def lock(self) -> Path:
@@ -74,5 +77,11 @@ class Workspace:
 def workspace_of(settings: Settings) -> Workspace:
     """The workspace that the settings name; nothing is made yet."""
     root = (settings.launch_dir or settings.state_path() / "launch").absolute()
-    store = settings.launch_store or f"sqlite:///{root / 'runs.sqlite'}"
-    return Workspace(root, store, settings.launch_offline_links, settings.launch_private_links)
+    url = settings.launch_store or f"sqlite:///{root / 'runs.sqlite'}"
+    return Workspace(
+        root,
+        url,
+        is_offline=settings.launch_offline_links,
+        may_ask_private_hosts=settings.launch_private_links,
+        is_pool=settings.launch_engine == "dbos",
+    )

@@ -392,6 +392,19 @@ class Settings:
         "Also ask hosts of private networks about links, which pages take from a product's repository.",
         in_file=False,
     )
+    launch_engine: str = _knob(
+        "local",
+        choice("local", "dbos"),
+        "Who executes launch runs: a process on this machine, or the machines of a pool on PostgreSQL.",
+        "--launch-engine",
+        in_file=False,
+    )
+    launch_lease: int = _knob(
+        30,
+        integer(3, 86_400),
+        "Seconds without a sign of life after which a machine of the pool loses its launch runs to the others.",
+        "--launch-lease",
+    )
     auto_resume: bool = _knob(
         False,  # noqa: FBT003
         SWITCH,

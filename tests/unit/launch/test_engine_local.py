@@ -12,7 +12,7 @@ import pytest
 from tests.launch.stages import BOUND, Stage, is_alive, outcome_of, until
 
 from holdfast.errors import ToolError
-from holdfast.launch.engine import local
+from holdfast.launch.engine import asking, local
 from holdfast.launch.service import RunService
 from holdfast.launch.store.refusals import StoreError
 
@@ -76,7 +76,7 @@ def test_four_processes_at_once_on_one_workspace_get_their_answers(stage: Stage)
 def test_an_owner_that_is_stopped_keeps_its_run_and_whoever_waits_can_leave(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local, "_PATIENCE", 0.2)
+    monkeypatch.setattr(asking, "_PATIENCE", 0.2)
     owner, run_id, _ = owner_at_work(stage)
     owner.send_signal(signal.SIGSTOP)
     stage.let_go()
@@ -92,7 +92,7 @@ def test_an_owner_that_is_stopped_keeps_its_run_and_whoever_waits_can_leave(
 def test_a_caller_who_stops_is_not_held_by_an_owner_that_does_not_answer(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local, "_PATIENCE", 0.2)
+    monkeypatch.setattr(asking, "_PATIENCE", 0.2)
     owner, _, _ = owner_at_work(stage)
     second = stage.run("r_second", state="LINKING")
     request = stage.engine.begin("resume", second)
@@ -285,7 +285,7 @@ def test_an_owner_that_leaves_ends_its_step_and_another_goes_on_with_what_nobody
     stage.order("linker_patcher", "wait")
     run_id = stage.run(state="DRAFT_READY")
     starter = stage.another_engine()
-    stage.engine._ask("drive", stage.run("r_of_the_owner", state="DRAFT_READY"))
+    stage.engine.ask("drive", stage.run("r_of_the_owner", state="DRAFT_READY"))
     stage.waits("linker_patcher")
     starter.begin("drive", run_id)
     stage.waits("linker_patcher")

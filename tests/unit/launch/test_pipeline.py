@@ -69,7 +69,7 @@ def test_whatever_dies_on_the_way_every_work_is_finished_once(deaths: list[bool]
     run.finish(list(deaths))
     assert run.state == states.READY_FOR_PR
     assert len(run.worked) == len(set(run.worked))
-    assert {worker for worker, _ in run.worked} == set(WORKERS) - {"fixer", "pr_manager"}
+    assert {worker for worker, _ in run.worked} == set(WORKERS) - {"fixer", "pr_manager", "tree_keeper"}
     assert {scope for worker, scope in run.worked if worker == "section_writer"} == set(_SECTIONS)
 
 

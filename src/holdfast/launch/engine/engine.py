@@ -19,7 +19,13 @@ class Engine(Protocol):
     """Executes runs."""
 
     def begin(self, kind: str, run_id: str) -> str:
-        """Ask for something without waiting for it; the id of the request."""
+        """Ask for something that nobody will wait for; the id of the request."""
+
+    def ask(self, kind: str, run_id: str) -> str:
+        """Ask for something; its id. The outcome is looked for in the store, and we are woken now and then."""
+
+    def wake(self) -> None:
+        """See to it that somebody looks at the requests, as long as somebody waits for them here."""
 
     def perform(self, kind: str, run_id: str, *, stop: Callable[[], bool] = never) -> dict[str, Any]:
         """Ask for something and wait for its outcome; ToolError where it is refused, fails, or is stopped."""

@@ -73,7 +73,8 @@ class Execution:
 
     async def validate(self) -> dict[str, Any]:
         """Let the gates look at the work tree as it is, and go where their report leads."""
-        check_may_validate(self._run(), self._parts.workspace)
+        # In a pool the work tree may be on another machine, and is brought here where it is needed.
+        check_may_validate(self._run(), None if self._parts.is_pool else self._parts.workspace)
         await self._look_with_gates()
         self._follow_report()
         return {"validation_report": self._report()}

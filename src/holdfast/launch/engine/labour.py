@@ -18,8 +18,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.git.asking import Git
 from holdfast.launch.documents import sha256
+from holdfast.launch.engine.refusals import artifact_lost
+from holdfast.launch.engine.tree_mark import TreeMark
 from holdfast.launch.identifiers import span_id, trace_id
-from holdfast.launch.store.refusals import LeaseLost
+from holdfast.launch.pipeline import WHOLE
+from holdfast.launch.store.refusals import LeaseLost, ObjectLost
 from holdfast.launch.workers import WORKERS, inputs_of
 from holdfast.launch.working import CANNOT_TELL, DONE
 from holdfast.launch.workspace import Workspace
@@ -43,6 +46,7 @@ _LOOK = 0.2  # seconds between two looks whether the run is still ours
 _ATTEMPTS = 3
 _PAUSE = 0.5  # seconds before the second attempt of work that may succeed when it is tried again
 _LONGEST_EVENT = 8000
+_CLONES, _BRINGS = "repo_scout", "tree_keeper"  # the workers that make the work trees
 
 _log = logging.getLogger(__name__)
 
@@ -79,6 +83,7 @@ class Parts:
     slots: asyncio.Semaphore
     owner: str
     is_leaving: Callable[[], bool]
+    is_pool: bool = False  # then other machines may have worked on a run before
 
 
 class Labour:
@@ -88,9 +93,13 @@ class Labour:
         self._parts = parts
         self._run_id = run_id
         self._token = token
+        self._trees = asyncio.Lock()
 
     async def carry_out(self, worker: str, scope: str, about: Mapping[str, Any] | None = None) -> None:
         """Do it, again where that can help; WorkFailedError where it cannot."""
+        if self._parts.is_pool and worker not in (_CLONES, _BRINGS):
+            async with self._trees:  # the first of several pieces of work brings them for all
+                await self._bring_trees()
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 async with self._parts.slots:
@@ -103,6 +112,18 @@ class Labour:
             else:
                 return
 
+    async def _bring_trees(self) -> None:
+        """Make the work trees of this machine those of the run, where it was worked on elsewhere meanwhile."""
+        mark = TreeMark(self._parts.workspace.run(self._run_id))
+        if mark.read() != self._bundle():
+            mark.clear()
+            await self.carry_out(_BRINGS, WHOLE)
+
+    def _bundle(self) -> str:
+        """What the work tree of the site is made of, beyond the commit."""
+        bundle = self._parts.store.artifacts(self._run_id).get("patch_bundle.json")
+        return "" if bundle is None else bundle.sha256
+
     async def _attempt(self, worker: str, scope: str, about: Mapping[str, Any]) -> None:
         root = self._parts.workspace.run(self._run_id)
         root.mkdir(parents=True, exist_ok=True)
@@ -114,6 +135,8 @@ class Labour:
             _keep_complaints(root / "logs" / f"{worker}-{scope}-{order['attempt']}.stderr", completed)
             outcome = _outcome(out, completed, worker, scope, seconds)
             await _undivided(self._record, item, worker, scope, out, outcome)
+            if self._parts.is_pool:
+                await _undivided(lambda: TreeMark(root).write(self._bundle()))
         except WorkFailedError as failure:
             await _undivided(self._fail, worker, scope, failure.code, failure.message, failure.details)
             raise
@@ -147,7 +170,7 @@ class Labour:
             run = change.run
         given = {
             name: {
-                "path": str(self._parts.objects.path_of(artifacts[name].sha256)),
+                "path": str(self._here(name, artifacts[name].sha256)),
                 "sha256": artifacts[name].sha256,
                 "schema_id": artifacts[name].schema_id,
             }
@@ -173,6 +196,12 @@ class Labour:
         if worker != "section_writer" or not model_is_asked(config):
             return {}
         return {"model_calls": told_calls(self._parts.store.events(self._run_id))}
+
+    def _here(self, name: str, digest: str) -> Path:
+        try:
+            return self._parts.objects.here(digest)
+        except ObjectLost as lost:
+            raise artifact_lost(self._run_id, name, lost) from lost
 
     # --- the process -----------------------------------------------------------------------------------------
 

@@ -11,25 +11,21 @@ continues or ends, and can stop waiting. A run can be cancelled at any time, who
 
 import asyncio
 import contextlib
-import errno
 import fcntl
 import os
 import secrets
-import shutil
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from holdfast.errors import ToolError
 from holdfast.launch import states
-from holdfast.launch.engine.engine import never
-from holdfast.launch.engine.execution import Execution
-from holdfast.launch.engine.labour import SCRATCH, HandedOverError, Parts, RunLostError
-from holdfast.launch.engine.refusals import busy
-from holdfast.launch.store.refusals import Busy, LeaseLost, StoreError
+from holdfast.launch.engine.answering import Answering
+from holdfast.launch.engine.asking import INTERRUPTED, Asking
+from holdfast.launch.engine.labour import Parts
+from holdfast.launch.store.refusals import StoreError
 from holdfast.launch.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -44,20 +40,19 @@ _LINGER = 0.3  # seconds that an owner without work stays, for whoever asks next
 _LOOK_AFTER = 0.5  # seconds between two looks at what nobody waits for
 _HAND_OVER = 10.0  # seconds that the step in hand of somebody else's run may take when we leave
 _ENDING = 5.0  # seconds that executions have to let go when the engine is closed
-_PATIENCE = 10.0  # seconds that an owner has to stop what it was asked to stop
 _CLOCKS = timedelta(seconds=2)  # how far the start of a process and our clock may be apart
 _KEPT = timedelta(hours=1)  # how long answered requests are kept for those who still wait
-_INTERRUPTED = {"interrupted": True}
 _ALL = 1_000_000
 _RESTING = frozenset({states.VALIDATING, states.READY_FOR_PR, *states.TERMINAL})
 
 
-class LocalEngine:
+class LocalEngine(Asking, Answering):
     """Executes runs in a thread of this process, or waits for the process that does."""
 
     def __init__(
         self, workspace: Workspace, store: "RunStore", objects: "ObjectStore", *, workers: int = 4
     ) -> None:
+        super().__init__()
         self.identity = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._workspace = workspace
         self._store = store
@@ -66,8 +61,6 @@ class LocalEngine:
         self._guard = threading.Lock()
         self._thread: threading.Thread | None = None  # under the guard, as is what it could not do
         self._trouble: Exception | None = None
-        self._unwanted: set[str] = set()
-        self._unwritten: list[Callable[[], None]] = []
         self._begun: dict[str, tuple[str, str]] = {}  # what nobody waits for, under the guard
         self._looking: threading.Thread | None = None
         self._leaving = threading.Event()
@@ -77,18 +70,12 @@ class LocalEngine:
 
     def begin(self, kind: str, run_id: str) -> str:
         """Ask for something without waiting for it; the id of the request."""
-        request = self._ask(kind, run_id)
+        request = self.ask(kind, run_id)
         with self._guard:
             self._begun[request] = (kind, run_id)
             if self._looking is None:
                 self._looking = threading.Thread(target=self._look_after, name="launch-requests", daemon=True)
                 self._looking.start()
-        return request
-
-    def _ask(self, kind: str, run_id: str) -> str:
-        request = secrets.token_hex(8)
-        self._store.ask(request, run_id, kind, self.identity, datetime.now(UTC))
-        self._wake()
         return request
 
     def _look_after(self) -> None:
@@ -103,36 +90,17 @@ class LocalEngine:
                 with contextlib.suppress(StoreError):  # then at the next look
                     found = self._store.request(request)
                     if found is not None and found.state in ("pending", "running"):
-                        self._wake()
+                        self.wake()
                         continue
-                    if found is not None and found.outcome == _INTERRUPTED:
+                    if found is not None and found.outcome == INTERRUPTED:
                         self._ask_again(kind, run_id)
                     with self._guard:
                         del self._begun[request]
 
     def _ask_again(self, kind: str, run_id: str) -> None:
-        request = self._ask(kind, run_id)
+        request = self.ask(kind, run_id)
         with self._guard:
             self._begun[request] = (kind, run_id)
-
-    def perform(self, kind: str, run_id: str, *, stop: Callable[[], bool] = never) -> dict[str, Any]:
-        """Ask for something and wait for its outcome; ToolError where it is refused, fails, or is stopped."""
-        try:
-            run = self._store.run(run_id)
-            again = {"fix": f"finish_fix:{run.fix_attempts if run else 0}", "open_pr": "finish_open_pr"}
-            outcome = self._wait(self._ask(kind, run_id), stop)
-            while outcome == _INTERRUPTED:
-                outcome = self._wait(self._ask(again.get(kind, kind), run_id), stop)
-        except StoreError as trouble:
-            raise _unexpected(run_id, trouble) from trouble
-        if "error" in outcome:
-            error = outcome["error"]
-            raise ToolError(
-                error["code"], error["message"], details=error["details"], hint=error["hint"],
-                retryable=error["retryable"],
-            )  # fmt: skip
-        done: dict[str, Any] = outcome["done"]
-        return done
 
     def adopt(self, *, leaving: str = "") -> list[str]:
         """Go on with the runs that nobody executes and that do not rest, but for one; their ids."""
@@ -159,29 +127,8 @@ class LocalEngine:
         if thread is not None:
             thread.join(_ENDING)
 
-    def _wait(self, request: str, stop: Callable[[], bool]) -> dict[str, Any]:
-        asked_to_stop: float | None = None
-        while True:
-            found = self._store.request(request)
-            if found is None or found.state == "cancelled":
-                return _failure(ToolError("CANCELLED", "the request was cancelled", details={"scope": "request"}))
-            if found.state == "done":
-                return found.outcome or _INTERRUPTED
-            if asked_to_stop is None and stop():
-                asked_to_stop = monotonic()
-                self._store.cancel_request(request)
-            if asked_to_stop is not None and monotonic() - asked_to_stop > _PATIENCE:
-                return _failure(_not_stopped(found.run_id))
-            trouble = self._given_up()
-            if trouble is not None:
-                with contextlib.suppress(StoreError):  # then it stays, and is done by whoever comes next
-                    self._store.cancel_request(request)
-                return _failure(_unexpected(found.run_id, trouble))
-            self._wake()
-            if self._closing.wait(_LOOK):
-                return _failure(ToolError("CANCELLED", "the engine was closed", details={"scope": "request"}))
-
-    def _wake(self) -> None:
+    def wake(self) -> None:
+        """See to it that somebody looks at the requests: this process, unless another one owns the engine."""
         with self._guard:
             if self._leaving.is_set() or self._thread is not None:
                 return
@@ -222,7 +169,7 @@ class LocalEngine:
         """We have the lock, so whoever held runs or requests before us is gone."""
         self._store.release_all(except_holders=())
         for request in self._store.requests(state="running"):
-            self._store.answer_request(request.request_id, _INTERRUPTED)
+            self._store.answer_request(request.request_id, INTERRUPTED)
         self._store.forget_requests(datetime.now(UTC) - _KEPT)
         self._objects.sweep()
 
@@ -257,92 +204,9 @@ class LocalEngine:
         for request in self._store.requests(state="pending"):
             if request.asked_by != self.identity and _is_gone(request):
                 # Nobody waits for it any more; a pull request, say, must not be opened hours later.
-                self._store.answer_request(request.request_id, _INTERRUPTED)
+                self._store.answer_request(request.request_id, INTERRUPTED)
             elif self._store.take_request(request.request_id, self.identity):
                 running[request.request_id] = asyncio.create_task(self._answer(parts, request))
-
-    def _insist(self, write: Callable[[], None]) -> None:
-        """Write it, or later, where the store cannot now: till then the run stays held, and the caller waits."""
-        try:
-            write()
-        except StoreError:
-            self._unwritten.append(write)
-
-    def _write_the_rest(self) -> None:
-        while self._unwritten:
-            self._unwritten[0]()
-            del self._unwritten[0]
-
-    def _stop_unwanted(self, running: dict[str, "asyncio.Task[None]"]) -> None:
-        if not running:
-            return
-        for request in self._store.requests(state="running"):
-            task = running.get(request.request_id)
-            # Once: it is given the time to end its processes.
-            if request.wants_cancel and task is not None and not task.cancelling():
-                self._unwanted.add(request.request_id)
-                task.cancel()
-
-    async def _answer(self, parts: Parts, request: "AskedRequest") -> None:
-        """Execute one request; whatever happens, it is answered."""
-        outcome: dict[str, Any] = _INTERRUPTED
-        try:
-            outcome = {"done": await self._execute(parts, request)}
-        except asyncio.CancelledError:
-            if request.request_id in self._unwanted:
-                outcome = _failure(
-                    ToolError("CANCELLED", "the request was cancelled",
-                              details={"run_id": request.run_id, "scope": "request"})
-                )  # fmt: skip
-        except BaseExceptionGroup as group:  # of work that is done side by side; the first is why the others ended
-            outcome = self._outcome(request.run_id, group.exceptions[0])
-        except Exception as error:  # noqa: BLE001 - one request must not end the others
-            outcome = self._outcome(request.run_id, error)
-        finally:
-            self._unwanted.discard(request.request_id)
-            self._insist(lambda: self._store.answer_request(request.request_id, outcome))
-
-    def _outcome(self, run_id: str, error: BaseException) -> dict[str, Any]:
-        """What whoever asked is told of an execution that ended like this."""
-        if isinstance(error, ToolError):
-            return _failure(error)
-        run = None
-        with contextlib.suppress(StoreError):
-            run = self._store.run(run_id)
-        # What was being written when the run was cancelled may have failed in more ways than one.
-        if run is not None and run.state == states.CANCELLED:
-            return _failure(_lost(run_id))
-        if isinstance(
-            error, HandedOverError | RunLostError | LeaseLost
-        ):  # it is somebody else's now, who can be asked
-            return _INTERRUPTED
-        return _failure(_unexpected(run_id, error))
-
-    async def _execute(self, parts: Parts, request: "AskedRequest") -> dict[str, Any]:
-        try:
-            token = self._store.claim(request.run_id, self.identity)
-        except Busy as error:
-            raise busy(request.run_id) from error
-        try:
-            # What a process that was killed has left there is nobody's.
-            shutil.rmtree(self._workspace.run(request.run_id) / SCRATCH, ignore_errors=True)
-            execution = Execution(parts, request.run_id, token)
-            name, _, number = request.kind.partition(":")
-            done: dict[str, Any] = await _METHODS[name](execution, *([int(number)] if number else []))
-            return done
-        finally:
-            self._insist(lambda: self._store.release(request.run_id, token))
-
-
-_METHODS: dict[str, Callable[..., Any]] = {
-    "drive": Execution.drive,
-    "resume": Execution.resume,
-    "validate": Execution.validate,
-    "fix": Execution.fix,
-    "finish_fix": Execution.finish_fix,
-    "finish_open_pr": Execution.finish_open_pr,
-    "open_pr": Execution.open_pr,
-}
 
 
 @contextlib.contextmanager
@@ -376,45 +240,3 @@ def _is_gone(request: "AskedRequest") -> bool:
         return True
     # One that is younger than the request has only got the same number.
     return process.status() == psutil.STATUS_ZOMBIE or begun > datetime.fromisoformat(request.asked_at) + _CLOCKS
-
-
-def _failure(error: ToolError) -> dict[str, Any]:
-    return {
-        "error": {
-            "code": error.code, "message": error.message, "details": error.details, "hint": error.hint,
-            "retryable": bool(error.retryable),
-        }
-    }  # fmt: skip
-
-
-def _lost(run_id: str) -> ToolError:
-    return ToolError("CANCELLED", "the run was cancelled", details={"run_id": run_id, "scope": "run"})
-
-
-def _not_stopped(run_id: str) -> ToolError:
-    return ToolError(
-        "CANCELLED",
-        "the request was cancelled; the process that carries it out does not answer",
-        details={"run_id": run_id, "scope": "request", "reason": "owner_does_not_answer"},
-        hint="see whether that process was stopped; to cancel the run works at once",
-    )
-
-
-def _unexpected(run_id: str, error: BaseException) -> ToolError:
-    import logging
-
-    logging.getLogger(__name__).error("a request failed", exc_info=error)
-    if isinstance(error, StoreError):
-        return ToolError(
-            "INTERNAL",
-            "the run store could not be used",
-            details={"run_id": run_id, "cause_class": "StoreError", "reason": f"store_{error.reason}"},
-            hint=error.remedy or None,
-            retryable=error.retryable,
-        )
-    return ToolError(
-        "INTERNAL",
-        "the request failed unexpectedly",
-        details={"run_id": run_id, "cause_class": type(error).__name__},
-        retryable=isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT),
-    )

@@ -25,14 +25,14 @@ _GO_ON = "if nobody is at work on it (the fix was interrupted), launch_resume ca
 _CAN_BE_VALIDATED = frozenset({states.LINKING, states.VALIDATING, states.READY_FOR_PR})
 
 
-def check_may_validate(run: "Run", workspace: Workspace) -> None:
-    """The drafts must be in a work tree that is there."""
+def check_may_validate(run: "Run", workspace: Workspace | None) -> None:
+    """The drafts must be in a work tree; one of this workspace has to be there."""
     _refuse_cancelled(run)
     if run.state == states.FIXING:
         _refuse(run, "a fix is being made; validation follows it", retryable=True, reason="fixing", hint=_GO_ON)
     if run.state not in _CAN_BE_VALIDATED:
         _refuse(run, "there is nothing to validate in this state", needs=sorted(_CAN_BE_VALIDATED))
-    if not (workspace.run(run.run_id) / "work" / "site").is_dir():
+    if workspace is not None and not (workspace.run(run.run_id) / "work" / "site").is_dir():
         _refuse(run, "the work tree of the site is gone", missing="worktree")
 
 

@@ -14,9 +14,10 @@ from holdfast.launch.store.records import AskedRequest
 from holdfast.launch.store.rows import checked_text
 from holdfast.launch.store.tables import REQUESTS
 
-__all__ = ["Requests"]
+__all__ = ["OPEN", "Requests", "asked_from"]
 
-_OPEN = ("pending", "running")
+OPEN = ("pending", "running")
+"""The states of a request that has no outcome yet."""
 
 
 class Requests:
@@ -44,42 +45,45 @@ class Requests:
         if run_id is not None:
             query = query.where(REQUESTS.c.run_id == run_id)
         with self._database.reading() as connection:
-            return [_asked(row) for row in connection.execute(query).mappings()]
+            return [asked_from(row) for row in connection.execute(query).mappings()]
 
     def request(self, request_id: str) -> AskedRequest | None:
         """One request, as it is now."""
         query = sql.select(REQUESTS).where(REQUESTS.c.request_id == request_id)
         with self._database.reading() as connection:
             row = connection.execute(query).mappings().one_or_none()
-        return None if row is None else _asked(row)
+        return None if row is None else asked_from(row)
 
     def take_request(self, request_id: str, owner: str) -> bool:
         """Begin to work on a pending request; False when somebody else did, or it was cancelled."""
         return self._amend(request_id, ("pending",), state="running", owner=checked_text("owner", owner))
 
-    def answer_request(self, request_id: str, outcome: Mapping[str, Any]) -> None:
-        """Say what became of a request; a request that has its answer keeps it."""
+    def answer_request(self, request_id: str, outcome: Mapping[str, Any], *, owner: str | None = None) -> None:
+        """Say what became of a request; one that has its answer, or another owner than the given one, keeps it."""
         told = {"outcome": json_text(dict(outcome)), "answered_at": stamp(datetime.now(UTC))}
-        self._amend(request_id, _OPEN, state="done", **told)
+        mine = () if owner is None else (REQUESTS.c.owner == owner,)
+        self._amend(request_id, OPEN, *mine, state="done", **told)
 
     def cancel_request(self, request_id: str) -> None:
         """Want it no more: a pending request is over, a running one is asked to stop."""
         with self._database.writing() as connection:
-            asked = sql.update(REQUESTS).where(REQUESTS.c.request_id == request_id, REQUESTS.c.state.in_(_OPEN))
+            asked = sql.update(REQUESTS).where(REQUESTS.c.request_id == request_id, REQUESTS.c.state.in_(OPEN))
             connection.execute(asked.values(wants_cancel=True))
             _end_unwanted(connection, REQUESTS.c.request_id == request_id)
 
     def forget_requests(self, older_than: datetime) -> int:
         """Forget what was answered or cancelled before this moment; how many."""
         gone = sql.delete(REQUESTS).where(
-            REQUESTS.c.state.not_in(_OPEN), REQUESTS.c.answered_at < stamp(older_than)
+            REQUESTS.c.state.not_in(OPEN), REQUESTS.c.answered_at < stamp(older_than)
         )
         with self._database.writing() as connection:
             return connection.execute(gone).rowcount
 
-    def _amend(self, request_id: str, states: Collection[str], **values: Any) -> bool:
+    def _amend(
+        self, request_id: str, states: Collection[str], *more: sql.ColumnElement[bool], **values: Any
+    ) -> bool:
         amended = sql.update(REQUESTS).where(
-            REQUESTS.c.request_id == request_id, REQUESTS.c.state.in_(list(states))
+            REQUESTS.c.request_id == request_id, REQUESTS.c.state.in_(list(states)), *more
         )
         with self._database.writing() as connection:
             return connection.execute(amended.values(**values)).rowcount == 1
@@ -90,7 +94,8 @@ def _end_unwanted(connection: sql.Connection, which: sql.ColumnElement[bool]) ->
     connection.execute(unwanted.values(state="cancelled", answered_at=stamp(datetime.now(UTC))))
 
 
-def _asked(row: Mapping[Any, Any]) -> AskedRequest:
+def asked_from(row: Mapping[Any, Any]) -> AskedRequest:
+    """A request, as its row tells it."""
     return AskedRequest(
         request_id=row["request_id"],
         run_id=row["run_id"],

@@ -52,6 +52,7 @@ class Database:
 
     def __init__(self, url: str) -> None:
         address = parsed(url)
+        self.url = address.render_as_string(hide_password=False)
         self.is_sqlite = address.get_backend_name() == "sqlite"
         self.name = str(address.database) if self.is_sqlite else address.render_as_string(hide_password=True)
         self._turn = threading.Lock()

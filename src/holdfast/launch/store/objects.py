@@ -52,6 +52,10 @@ class ObjectStore:
         """The file of an object, whether it is there or not."""
         return self._root / _checked(sha256)[:2] / sha256
 
+    def here(self, sha256: str) -> Path:
+        """The file of an object, for whoever reads it by its path; it may have to be brought to this machine."""
+        return self.path_of(sha256)
+
     def has(self, sha256: str) -> bool:
         """Whether the object is there."""
         return self.path_of(sha256).is_file()

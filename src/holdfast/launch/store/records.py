@@ -6,7 +6,24 @@ Moments are text, as events and artifacts write them (UTC, microseconds, Z), so 
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-__all__ = ["Artifact", "AskedRequest", "Event", "OutboxRow", "Run", "RunPicture", "SectionFacts", "WorkItem"]
+__all__ = [
+    "LASTING",
+    "POOL",
+    "Artifact",
+    "AskedRequest",
+    "Event",
+    "OutboxRow",
+    "Run",
+    "RunPicture",
+    "SectionFacts",
+    "WorkItem",
+]
+
+POOL = -1
+"""What stands in place of the number of a workspace in a store that a pool of machines has."""
+
+LASTING = ("drive",)
+"""What is asked for a run's sake: in a pool it outlives whoever asked. Anything else is for somebody who waits."""
 
 
 @dataclass(frozen=True, slots=True)

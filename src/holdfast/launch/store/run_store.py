@@ -29,6 +29,7 @@ __all__ = ["RunStore"]
 
 T = TypeVar("T")
 
+_AT_ONCE = 500  # ids in one query
 _NO_SECTIONS = '{"drafted":[],"is_merged":false,"planned":[]}'
 
 
@@ -113,10 +114,22 @@ class RunStore(Requests, Outbox):
                 query = query.where(sql.or_(RUNS.c.started_at < last.started_at, older))
             return [rows.run_from(row) for row in connection.execute(query).mappings()]
 
+    def whereabouts(self, run_ids: Collection[str]) -> dict[str, tuple[str, bool]]:
+        """The state of each of these runs, and whether somebody executes it; cheap enough to look often."""
+        columns = (RUNS.c.run_id, RUNS.c.state, RUNS.c.holder)
+        wanted = sorted(run_ids)
+        found: dict[str, tuple[str, bool]] = {}
+        with self._database.reading() as connection:
+            for at in range(0, len(wanted), _AT_ONCE):
+                query = sql.select(*columns).where(RUNS.c.run_id.in_(wanted[at : at + _AT_ONCE]))
+                found |= {row.run_id: (row.state, row.holder is not None) for row in connection.execute(query)}
+        return found
+
     def claim(self, run_id: str, holder: str) -> int:
         """Take the run in order to execute it; the token under which to write. Busy while somebody holds it."""
         rows.checked_text("the holder of a run", holder)
         with self._database.writing() as connection:
+            self._check_holder(connection, run_id, holder)
             run = rows.run_of(connection, run_id, is_locked=True)
             if run.holder is not None:
                 raise Busy(run_id, run.holder)
@@ -124,6 +137,9 @@ class RunStore(Requests, Outbox):
             taken = sql.update(RUNS).where(RUNS.c.run_id == run_id)
             connection.execute(taken.values(holder=holder, token=token))
             return token
+
+    def _check_holder(self, connection: sql.Connection, run_id: str, holder: str) -> None:
+        """Whether this holder may claim a run; anybody may, where nobody is given up."""
 
     def release(self, run_id: str, token: int) -> None:
         """Let go of the run; does nothing where it was taken away before."""

@@ -20,7 +20,7 @@ from holdfast.launch.telemetry.delivery import Delivery, NotDelivered, OutboxSto
 from holdfast.launch.telemetry.http import make_app
 from holdfast.launch.telemetry.service import TelemetryService
 
-__all__ = ["EmbeddedTelemetry", "Endpoint", "RunReader", "Sender", "endpoint_of", "make_delivery"]
+__all__ = ["EmbeddedTelemetry", "Endpoint", "NoTelemetry", "RunReader", "Sender", "endpoint_of", "make_delivery"]
 
 TIMEOUT = 10.0
 FIRST_REST, LONGEST_REST = 1.0, 60.0  # seconds in which a service that did not answer is not asked; doubled
@@ -64,6 +64,17 @@ class EmbeddedTelemetry:
             if self._service is not None:
                 self._service.close()
             self._service = self._app = None
+
+
+class NoTelemetry(EmbeddedTelemetry):
+    """What `embedded:` means in a pool: the file of a machine would hold what happened there, and no more.
+
+    So nothing is kept; runs of a pool name the address of a telemetry service.
+    """
+
+    def __call__(self, method: str, path: str, document: Mapping[str, Any]) -> Reply:  # noqa: ARG002
+        """Take it, and keep nothing."""
+        return Reply(200, {})
 
 
 class _Rest(NamedTuple):
