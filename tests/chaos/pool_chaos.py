@@ -3,10 +3,10 @@
     python -m tests.chaos.pool_chaos                             200 real runs on 3 machines
     python -m tests.chaos.pool_chaos --runs 40 --seed 7 --every 4
 
-A person starts them all with `holdfast launch batch --open-pr`. A machine is killed with SIGKILL every few seconds,
-and another one joins; some are told to leave instead, and once the tables of the queue are dropped. In the end
-every run must be DONE with one commit and one pull request, what it made must be the same as in every other run, no
-two processes may ever have been at work on a run at the same time, and its events must hold.
+A person starts them all with `holdfast launch batch --open-pr`. Every few seconds a machine is killed with
+SIGKILL, and another one joins; some are told to leave instead, and once the tables of the queue are dropped. In
+the end every run must be DONE with one commit and one pull request, what it made must be the same as in every
+other run, no two processes may ever have been at work on a run at the same time, and its events must hold.
 """
 
 import argparse

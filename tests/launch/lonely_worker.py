@@ -12,10 +12,11 @@ import sys
 from pathlib import Path
 
 from tests.launch import stand_in_workers
+from tests.launch.stand_in_workers import work  # where the stand-ins look for it, in the module that is run
 
 from holdfast.launch import working
 
-__all__ = ["ALONE", "twice"]
+__all__ = ["ALONE", "twice", "work"]
 
 ALONE = "LONELY_WORKER_LOCKS"
 

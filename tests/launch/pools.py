@@ -15,7 +15,9 @@ import psycopg
 from tests.launch import lonely_worker, stand_in_workers
 from tests.launch.postgres import fresh_schema
 from tests.launch.stages import until
+from tests.launch.stores import HASH, NOW, to_state
 
+from holdfast.launch.documents import encode
 from holdfast.launch.service import RunService
 from holdfast.launch.workspace import Workspace
 
@@ -103,6 +105,25 @@ class Pool:
         path.unlink()
         return pid
 
+    def ready(self, service: RunService, run_id: str, **changes: Any) -> str:
+        """A run with one section that is about to be validated; its id."""
+        config = {
+            "product_slug": "x", "required_sections": ["docs"], "github_ref": "a" * 40, "site_ref": "b" * 40,
+            "site_layout": {"subdomain_roots": {"docs": "content/docs"}}, "max_fix_attempts": 3,
+            "budgets": {"max_runtime_s": 60}, **changes,
+        }  # fmt: skip
+        service.store.create_run(run_id, config, HASH, now=NOW)
+        to_state(service.store, "LINKING", run_id)
+        content = encode("patch_bundle", {"schema_version": "1.0", "base_ref": "b" * 40, "patches": []})
+        digest = service.objects.put(content)
+        with service.store.change(run_id) as change:
+            change.artifact("patch_bundle.json", digest, "patch_bundle", "test", len(content))
+        return run_id
+
+    def hold(self) -> None:
+        """Those who are ordered to wait do so again."""
+        (self.orders / "go").unlink(missing_ok=True)
+
     def let_go(self) -> None:
         """Those who wait go on."""
         (self.orders / "go").touch()
@@ -120,11 +141,15 @@ class Pool:
         with psycopg.connect(_plain(self.url), autocommit=True) as connection:
             connection.execute(f'DROP SCHEMA IF EXISTS "{self._queue_schema(connection)}" CASCADE'.encode())
 
-    def queue_rows(self, columns: str) -> list[Any]:
+    def queue_rows(self, columns: str, table: str = "workflow_status") -> list[Any]:
         """What the queue has."""
         with psycopg.connect(_plain(self.url)) as connection:
             schema = self._queue_schema(connection)
-            return connection.execute(f'SELECT {columns} FROM "{schema}".workflow_status'.encode()).fetchall()
+            return connection.execute(f'SELECT {columns} FROM "{schema}".{table}'.encode()).fetchall()
+
+    def queue_bounds(self) -> list[Any]:
+        """How many the queue lets all machines carry out at the same time."""
+        return self.queue_rows("concurrency", "queues")
 
     @staticmethod
     def _queue_schema(connection: "psycopg.Connection[Any]") -> str:

@@ -13,6 +13,7 @@ other ever has, dead ones are found by the leases of our store, and the version 
 import importlib.util
 import warnings
 from collections.abc import Callable, Collection, Iterable
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import HoldfastError, UsageError
@@ -30,7 +31,8 @@ VERSION = "holdfast-launch-1"
 """Of what stands in the queue, which is the id of a request and nothing else; not of our code."""
 _POLLING = 0.25  # seconds between two looks of DBOS at its queue
 _MOST = 1000  # requests that stand in the queue at the same time; the others wait in the store
-_SOON, _LATER = 1, 10  # whoever waits for an answer comes before a run that was queued with hundreds of others
+_SOON = 1  # whoever waits for an answer comes before a run that was queued with hundreds of others
+_EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 class QueueLostError(HoldfastError):
@@ -111,7 +113,9 @@ class DbosQueue:
         from dbos import DBOS, SetEnqueueOptions
 
         assert self._carry_out is not None
-        priority = _LATER if request.kind in LASTING else _SOON
+        # What was asked first comes first, also when it was interrupted and comes here again.
+        age = int((datetime.fromisoformat(request.asked_at) - _EPOCH).total_seconds())
+        priority = _SOON + max(1, age) if request.kind in LASTING else _SOON
         # Of several machines that put it there at the same moment, one does.
         with SetEnqueueOptions(
             deduplication_id=request.request_id, duplication_policy="return-existing", priority=priority

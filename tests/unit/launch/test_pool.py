@@ -1,0 +1,192 @@
+"""A pool of machines as processes of their own: what the scheduler does not do for us, and what nobody may notice.
+
+The traps are those of DBOS 3.3: nothing of a dead peer is recovered; under one executor id what still runs is
+started a second time; to cancel does not stop a step; a changed version leaves everything behind; tables may go.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from tests.launch.pools import Machine, Pool, new_pool
+from tests.launch.stages import until
+
+from holdfast.launch.engine.dbos_queue import VERSION, DbosQueue
+from holdfast.launch.service import RunService
+from holdfast.launch.store.pool_store import PoolStore
+
+pytestmark = [pytest.mark.xdist_group("launch-pool"), pytest.mark.timeout(180)]
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory, postgres_server: str) -> Iterator[Pool]:
+    with new_pool(tmp_path_factory.mktemp("pool"), postgres_server) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def service(pool: Pool) -> Iterator[RunService]:
+    with pool.service() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def bob(pool: Pool) -> Machine:
+    """The machine that is there for all tests but the last ones."""
+    return pool.machine("bob", "--concurrency", "2")
+
+
+def state(service: RunService, run_id: str) -> str:
+    return service.run(run_id).state
+
+
+def until_in(service: RunService, pool: Pool, run_id: str, wanted: str) -> None:
+    until(lambda: state(service, run_id) == wanted and service.run(run_id).holder is None, pool.said())
+
+
+def attempts(service: RunService, run_id: str, worker: str) -> list[tuple[str, str | None]]:
+    items = [item for item in service.store.items(run_id) if item.worker == worker]
+    return [(item.status, (item.error or {}).get("code")) for item in items]
+
+
+def test_a_run_of_a_machine_that_died_is_gone_on_with_by_another_and_never_done_twice_at_once(
+    pool: Pool, service: RunService, request: pytest.FixtureRequest
+) -> None:
+    pool.order("validator", "wait", "fine")
+    run_id = pool.ready(service, "r_of_the_dead")
+    ann = pool.machine("ann")
+    service.engine.begin("drive", run_id)
+    worker = pool.waits("validator")
+    bob: Machine = request.getfixturevalue("bob")
+    until(lambda: bob.said("join"), "another machine")
+    _impersonate(pool, service, run_id)
+
+    ann.kill()
+    until_in(service, pool, run_id, "READY_FOR_PR")
+    assert pool.twice() == []
+    assert not psutil.pid_exists(worker)
+    assert attempts(service, run_id, "validator") == [("failed", "INTERRUPTED"), ("finished", None)]
+    assert attempts(service, run_id, "tree_keeper") == [("finished", None), ("finished", None)]  # once on each
+    assert bob.said("freed") == [f"{run_id} was held by a machine that is gone"]
+    assert service.replay(run_id)[1] == []
+    assert {row[0] for row in pool.queue_rows("application_version")} == {VERSION}
+
+
+def _impersonate(pool: Pool, service: RunService, run_id: str) -> None:
+    """Be a second process under the executor id of the one that works: DBOS starts the same again."""
+    assert isinstance(service.store, PoolStore)
+    holder, given = service.run(run_id).holder, []
+    assert holder is not None
+    queue = DbosQueue(*service.store.queue_place())
+    before = max(row[0] for row in pool.queue_rows("recovery_attempts"))
+
+    def carry_out(request_id: str) -> str:
+        given.append(service.store.take_request(request_id, "an impostor"))
+        return "taken"
+
+    queue.open(holder, carry_out)
+    try:
+        started = lambda: max(row[0] for row in pool.queue_rows("recovery_attempts")) > before  # noqa: E731
+        until(lambda: given or started(), "the second start")
+    finally:
+        queue.close()
+    assert True not in given  # the request has one owner, whatever is started
+
+
+def test_a_second_machine_of_the_same_name_is_refused(pool: Pool, bob: Machine) -> None:
+    until(lambda: bob.said("join"), "the first one")
+    twin = pool.machine(bob.name)
+    assert twin.process.wait(60) == 2
+    told = twin.output.read_text()
+    assert f"an executor '{bob.name}' is in the pool already (process {bob.process.pid} on " in told
+    assert "try: choose another name (--executor)" in told
+
+
+def test_a_cancelled_run_ends_at_once_whoever_executes_it_and_its_machine_goes_on(
+    pool: Pool, service: RunService, bob: Machine
+) -> None:
+    assert bob.process.poll() is None
+    pool.order("validator", "wait")
+    run_id = pool.ready(service, "r_cancelled")
+    service.engine.begin("drive", run_id)
+    worker = pool.waits("validator")
+
+    assert service.cancel(run_id) == "CANCELLED"
+    until(lambda: not psutil.pid_exists(worker), "the end of its work")
+    pool.order("validator", "fine")
+    after = pool.ready(service, "r_after_cancelled")
+    assert service.engine.perform("drive", after) == {"state": "READY_FOR_PR"}
+    assert state(service, run_id) == "CANCELLED"
+
+
+def test_losing_all_tables_of_the_queue_loses_nothing(pool: Pool, service: RunService, bob: Machine) -> None:
+    pool.order("validator", "wait")
+    pool.hold()
+    first, second = (pool.ready(service, name) for name in ("r_when_dropped", "r_after_dropped"))
+    service.engine.begin("drive", first)
+    pool.waits("validator")
+    pool.drop_queue()
+    service.engine.begin("drive", second)
+    pool.let_go()
+
+    for run_id in (first, second):
+        until_in(service, pool, run_id, "READY_FOR_PR")
+    until(lambda: bob.said("lost"), "that it was noticed")
+    assert pool.twice() == []
+
+
+def test_a_machine_that_is_told_to_leave_hands_over_after_its_step_and_the_pool_keeps_its_bound(
+    pool: Pool, service: RunService, bob: Machine
+) -> None:
+    service.bound_pool(1)
+    pool.order("validator", "wait")
+    pool.hold()
+    until(lambda: (1,) in pool.queue_bounds(), "that the bound is known")
+    runs = [pool.ready(service, f"r_handed_over_{number}") for number in range(3)]
+    for run_id in runs:
+        service.engine.begin("drive", run_id)
+    pool.waits("validator")
+    until(lambda: [row[0] for row in pool.queue_rows("status")].count("ENQUEUED") == 2, "the others in the queue")
+    assert sum(service.run(run_id).holder is not None for run_id in runs) == 1
+    bob.process.terminate()
+    until(lambda: bob.said("leave"), "that it was heard")
+    pool.let_go()
+    assert bob.process.wait(60) == 0
+    assert not any(service.run(run_id).holder for run_id in runs)
+    done = [run_id for run_id in runs if attempts(service, run_id, "validator") == [("finished", None)]]
+    assert len(done) == 1
+    assert state(service, done[0]) == "LINKING"
+
+    carl = pool.machine("carl", "--drain", "--concurrency", "2")
+    assert carl.process.wait(60) == 0, pool.said()
+    for run_id in runs:
+        assert state(service, run_id) == "READY_FOR_PR"
+        assert attempts(service, run_id, "validator") == [("finished", None)]  # what was done is not done again
+    assert (len(carl.said("begin")), _most_at_once(carl)) == (3, 1)
+    assert pool.twice() == []
+
+
+def _most_at_once(machine: Machine) -> int:
+    """How many requests the machine carried out at the same time, at most."""
+    now = most = 0
+    for line in machine.output.read_text().splitlines():
+        now += ('"kind": "begin"' in line) - ('"kind": "end"' in line)
+        most = max(most, now)
+    return most
+
+
+def test_what_is_asked_of_a_pool_without_machines_is_refused_with_what_to_do(
+    pool: Pool, service: RunService, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from holdfast.errors import ToolError
+    from holdfast.launch.engine import pool as pool_engine
+
+    monkeypatch.setattr(pool_engine, "_NOBODY", 0.3)
+    monkeypatch.setattr(pool_engine, "_SIGN", 0.1)
+    assert service.members() == []
+    with pytest.raises(ToolError, match="no machine works in the pool") as refused:
+        service.validate("r_handed_over_0")
+    assert refused.value.retryable
+    assert refused.value.hint == "on a machine of the pool: `holdfast launch work`"
+    assert [one.state for one in service.store.requests(run_id="r_handed_over_0")][-1] == "cancelled"
