@@ -33,7 +33,7 @@ __all__ = ["Siege", "check"]
 class Siege:
     """The machines of a pool, some of which are always about to die."""
 
-    def __init__(self, pool: Pool, machines: int, dice: random.Random, *, concurrency: int = 2) -> None:
+    def __init__(self, pool: Pool, machines: int, dice: random.Random, *, concurrency: int) -> None:
         self.killed, self.left, self._joined = 0, 0, 0
         self._pool, self._dice, self._concurrency = pool, dice, concurrency
         self.machines = [self._join() for _ in range(machines)]
@@ -45,16 +45,25 @@ class Siege:
     def strike(self) -> None:
         """One machine dies, or is told to leave; another one joins in its place."""
         at = self._dice.randrange(len(self.machines))
-        victim = self.machines[at]
-        if victim.process.poll() is not None and not victim.said("leave"):
-            raise ChaosError(f"{victim.name} ended by itself: {victim.output.read_text()[-2000:]}")
-        if self._dice.random() < 0.2:
-            victim.process.terminate()
-            self.left += 1
-        else:
-            victim.kill()
-            self.killed += 1
+        if self._dice.random() < 0.8:
+            self.kill(at)
+            return
+        self._check(self.machines[at])
+        self.machines[at].process.terminate()
+        self.left += 1
         self.machines[at] = self._join()
+
+    def kill(self, at: int) -> None:
+        """This machine dies, and another one joins in its place."""
+        self._check(self.machines[at])
+        self.machines[at].kill()
+        self.killed += 1
+        self.machines[at] = self._join()
+
+    @staticmethod
+    def _check(machine: Machine) -> None:
+        if machine.process.poll() is not None:
+            raise ChaosError(f"{machine.name} ended by itself: {machine.output.read_text()[-2000:]}")
 
 
 def check(pool: Pool, remote: Path, runs: int) -> None:
@@ -101,6 +110,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--machines", type=int, default=3)
+    parser.add_argument("--concurrency", type=int, default=1, help="runs that one machine executes at a time")
     parser.add_argument("--every", type=float, default=12.0, help="seconds between two strikes, on average")
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--limit", type=float, default=7200.0, help="seconds that all of it may take")
@@ -125,7 +135,7 @@ def _besieged(pool: Pool, given: argparse.Namespace, dice: random.Random) -> int
     subprocess.run(["git", "clone", "--quiet", "--bare", str(scene.site), str(remote)], check=True)
     config = {**scene.config, "site_repo_url": str(remote)}
     batch.write_text("".join(json.dumps({"config": config, "key": f"run {n}"}) + "\n" for n in range(given.runs)))
-    siege = Siege(pool, given.machines, dice)
+    siege = Siege(pool, given.machines, dice, concurrency=given.concurrency)
     begun = told = time.monotonic()
     person = pool.command("batch", str(batch), "--open-pr", "--json")
     strike, dropped = begun + given.every, False
