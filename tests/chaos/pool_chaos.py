@@ -53,12 +53,14 @@ class Siege:
         self.left += 1
         self.machines[at] = self._join()
 
-    def kill(self, at: int) -> None:
+    def kill(self, at: int) -> Machine:
         """This machine dies, and another one joins in its place."""
-        self._check(self.machines[at])
-        self.machines[at].kill()
+        victim = self.machines[at]
+        self._check(victim)
+        victim.kill()
         self.killed += 1
         self.machines[at] = self._join()
+        return victim
 
     @staticmethod
     def _check(machine: Machine) -> None:

@@ -24,7 +24,7 @@ from holdfast.launch.workspace import Workspace
 __all__ = ["Machine", "Pool", "new_pool"]
 
 _HERE = Path(__file__).resolve().parents[2]
-_LEASE = 4
+_LEASE = 120  # a busy machine must not lose its runs; whoever is dead is declared so
 
 
 @dataclass
@@ -123,6 +123,12 @@ class Pool:
     def hold(self) -> None:
         """Those who are ordered to wait do so again."""
         (self.orders / "go").unlink(missing_ok=True)
+
+    def declare_dead(self, machine: Machine) -> None:
+        """Its lease is over now, and not only when it would be."""
+        with psycopg.connect(_plain(self.url), autocommit=True) as connection:
+            told = "UPDATE launch_members SET lease_seconds = 0 WHERE name = %s"
+            assert connection.execute(told, (machine.name,)).rowcount == 1
 
     def let_go(self) -> None:
         """Those who wait go on."""

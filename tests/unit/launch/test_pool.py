@@ -4,12 +4,15 @@ The traps are those of DBOS 3.3: nothing of a dead peer is recovered; under one 
 started a second time; to cancel does not stop a step; a changed version leaves everything behind; tables may go.
 """
 
+import json
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 from tests.launch.pools import Machine, Pool, new_pool
+from tests.launch.products import run_config
 from tests.launch.stages import until
 
 from holdfast.launch.engine.dbos_queue import VERSION, DbosQueue
@@ -63,6 +66,7 @@ def test_a_run_of_a_machine_that_died_is_gone_on_with_by_another_and_never_done_
     _impersonate(pool, service, run_id)
 
     ann.kill()
+    pool.declare_dead(ann)
     until_in(service, pool, run_id, "READY_FOR_PR")
     assert pool.twice() == []
     assert not psutil.pid_exists(worker)
@@ -190,3 +194,21 @@ def test_what_is_asked_of_a_pool_without_machines_is_refused_with_what_to_do(
     assert refused.value.retryable
     assert refused.value.hint == "on a machine of the pool: `holdfast launch work`"
     assert [one.state for one in service.store.requests(run_id="r_handed_over_0")][-1] == "cancelled"
+
+
+def test_a_batch_that_is_interrupted_leaves_its_runs_to_the_pool(
+    pool: Pool, service: RunService, tmp_path: Path
+) -> None:
+    config = run_config(Path("/product"), "a" * 40, Path("/site"), "b" * 40, product_slug="left-behind")
+    (tmp_path / "runs.jsonl").write_text(json.dumps(config))
+    person = pool.command("batch", str(tmp_path / "runs.jsonl"))
+    (run,) = until(lambda: service.runs(product_slug="left-behind"), "its run")
+    until(lambda: service.store.requests(state="pending", run_id=run["run_id"]), "that it is asked for")
+    person.send_signal(signal.SIGINT)
+    _, told = person.communicate(timeout=60)
+
+    assert person.returncode == 130
+    assert "stopped; 1 of 1 runs do not rest yet, and the pool goes on with them" in told
+    assert f"look again: holdfast launch batch {tmp_path / 'runs.jsonl'} (starts nothing twice)" in told
+    assert [one.kind for one in service.store.requests(state="pending", run_id=run["run_id"])] == ["drive"]
+    service.cancel(run["run_id"])

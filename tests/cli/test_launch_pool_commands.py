@@ -1,0 +1,84 @@
+"""`holdfast launch batch` and `work` as a person types them wrongly: told at once, and nothing is begun."""
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.conftest import Cli
+from tests.launch.products import run_config
+
+CONFIG = run_config(Path("/product"), "a" * 40, Path("/site"), "b" * 40)
+
+
+@pytest.fixture
+def batch(tmp_path: Path) -> Path:
+    """Two entries, of which the second is wrong."""
+    path = tmp_path / "runs.json"
+    path.write_text(json.dumps([CONFIG, {**CONFIG, "product_slug": "other", "site_ref": "main"}]))
+    return path
+
+
+def environment(tmp_path: Path, **more: str) -> dict[str, str]:
+    return {"HOLDFAST_LAUNCH_DIR": str(tmp_path / "launch"), **more}
+
+
+def test_a_batch_with_wrong_entries_tells_all_of_them_and_starts_nothing(
+    cli: Cli, tmp_path: Path, batch: Path
+) -> None:
+    done = cli("launch", "batch", str(batch), env=environment(tmp_path))
+    assert done.returncode == 2
+    assert "entry 2 (other):\n  /site_ref: " in done.stderr
+    assert "1 of 2 entries are wrong; nothing was started\n  try: correct them, or --keep-going" in done.stderr
+    assert not (tmp_path / "launch").exists()
+
+
+def test_programs_are_told_the_same(cli: Cli, tmp_path: Path, batch: Path) -> None:
+    done = cli("launch", "batch", str(batch), "--json", env=environment(tmp_path))
+    told: dict[str, Any] = json.loads(done.stdout)
+    assert (done.returncode, told["ok"], told["started"]) == (2, False, 0)
+    assert [(run["item"], bool(run["problems"]), run["run_id"]) for run in told["runs"]] == [
+        (1, False, None),
+        (2, True, None),
+    ]
+
+
+def test_a_batch_is_not_left_to_a_pool_that_is_none(cli: Cli, tmp_path: Path, batch: Path) -> None:
+    done = cli("launch", "batch", str(batch), "--keep-going", "--detach", env=environment(tmp_path))
+    assert done.returncode == 2
+    assert "holdfast: nobody goes on with them without a pool\n  try: --launch-engine dbos" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "variables", "told"),
+    [
+        ([], {}, "a pool needs a PostgreSQL database\n  try: set HOLDFAST_LAUNCH_STORE=postgresql://"),
+        (
+            [],
+            {"HOLDFAST_LAUNCH_STORE": "sqlite:////tmp/x.db"},
+            "needs PostgreSQL, and the run store is an SQLite file",
+        ),
+        (["--executor", ""], {"HOLDFAST_LAUNCH_STORE": "postgresql://x@127.0.0.1:1/x"}, "1 to 100 printable"),
+        (["--executor", "a\nb"], {"HOLDFAST_LAUNCH_STORE": "postgresql://x@127.0.0.1:1/x"}, "1 to 100 printable"),
+        ([], {"HOLDFAST_LAUNCH_STORE": "postgresql://x@127.0.0.1:1/x"}, "check that the database server runs"),
+        (["--concurrency", "0"], {}, "0 is not in the range 1<=x<=256"),
+        (["--launch-lease", "1"], {}, "expected a whole number from 3 to 86400"),
+    ],
+)
+def test_a_machine_that_cannot_join_says_what_to_do(
+    cli: Cli, tmp_path: Path, words: list[str], variables: dict[str, str], told: str
+) -> None:
+    done = cli("launch", "work", *words, env=environment(tmp_path, **variables))
+    assert done.returncode == 2
+    assert told in done.stderr
+
+
+def test_without_the_extra_a_machine_is_told_what_to_install(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "dbos" else find(name))
+    done = cli("launch", "work", env=environment(tmp_path, HOLDFAST_LAUNCH_STORE="postgresql://x@127.0.0.1:1/x"))
+    assert done.returncode == 2
+    assert "the engine `dbos` is not installed\n  try: pip install 'holdfast[scale]'" in done.stderr
