@@ -121,8 +121,9 @@ class Pool:
         return run_id
 
     def hold(self) -> None:
-        """Those who are ordered to wait do so again."""
-        (self.orders / "go").unlink(missing_ok=True)
+        """Those who are ordered to wait do so again, and are told from those who waited before."""
+        for path in (self.orders / "go", *self.orders.glob("*.here")):
+            path.unlink(missing_ok=True)
 
     def declare_dead(self, machine: Machine) -> None:
         """Its lease is over now, and not only when it would be."""

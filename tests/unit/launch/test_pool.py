@@ -80,7 +80,8 @@ def test_a_run_of_a_machine_that_died_is_gone_on_with_by_another_and_never_done_
 def _impersonate(pool: Pool, service: RunService, run_id: str) -> None:
     """Be a second process under the executor id of the one that works: DBOS starts the same again."""
     assert isinstance(service.store, PoolStore)
-    holder, given = service.run(run_id).holder, []
+    holder = service.run(run_id).holder
+    given: list[bool] = []
     assert holder is not None
     queue = DbosQueue(*service.store.queue_place())
     before = max(row[0] for row in pool.queue_rows("recovery_attempts"))
@@ -89,10 +90,12 @@ def _impersonate(pool: Pool, service: RunService, run_id: str) -> None:
         given.append(service.store.take_request(request_id, "an impostor"))
         return "taken"
 
+    def is_started_again() -> bool:
+        return bool(given) or max(row[0] for row in pool.queue_rows("recovery_attempts")) > before
+
     queue.open(holder, carry_out)
     try:
-        started = lambda: max(row[0] for row in pool.queue_rows("recovery_attempts")) > before  # noqa: E731
-        until(lambda: given or started(), "the second start")
+        until(is_started_again, "the second start")
     finally:
         queue.close()
     assert True not in given  # the request has one owner, whatever is started
@@ -112,6 +115,7 @@ def test_a_cancelled_run_ends_at_once_whoever_executes_it_and_its_machine_goes_o
 ) -> None:
     assert bob.process.poll() is None
     pool.order("validator", "wait")
+    pool.hold()
     run_id = pool.ready(service, "r_cancelled")
     service.engine.begin("drive", run_id)
     worker = pool.waits("validator")
@@ -150,7 +154,7 @@ def test_a_machine_that_is_told_to_leave_hands_over_after_its_step_and_the_pool_
     runs = [pool.ready(service, f"r_handed_over_{number}") for number in range(3)]
     for run_id in runs:
         service.engine.begin("drive", run_id)
-    pool.waits("validator")
+    pool.waits("validator")  # one of them is executed
     until(lambda: [row[0] for row in pool.queue_rows("status")].count("ENQUEUED") == 2, "the others in the queue")
     assert sum(service.run(run_id).holder is not None for run_id in runs) == 1
     bob.process.terminate()

@@ -57,8 +57,9 @@ class PoolExecutor:
             self._has_worked = True
             if not self._member.is_lost:
                 return
-            pause = _AGAIN[0] if monotonic() - begun > _AGAIN[1] else min(2 * pause, _AGAIN[1])
+            pause = _AGAIN[0] if monotonic() - begun > _AGAIN[1] else pause
             self._leaving.wait(pause)
+            pause = min(2 * pause, _AGAIN[1])
             self._member = self._new()
 
     def adopt(self) -> list[str]:
