@@ -93,8 +93,21 @@ def _followed(
                 bar("note", 0, None, "no machine works in the pool; on one of them: holdfast launch work")
             bar("Runs at rest", total - counts["executing"] - counts["waiting"], total, _words(counts))
             pause.wait(_LOOK)
-            counts = runs.look()
+            counts = _looked(runs, counts, bar)
     return counts
+
+
+def _looked(runs: "Batch", before: Counter[str], bar: ProgressBar) -> Counter[str]:
+    """Where the runs are; as before where the store cannot be asked at this moment."""
+    from holdfast.launch.store.refusals import StoreError
+
+    try:
+        return runs.look()
+    except StoreError as trouble:
+        if not trouble.retryable:
+            raise
+        bar("note", 0, None, trouble.message)
+        return before
 
 
 def _words(counts: Counter[str]) -> str:

@@ -102,8 +102,10 @@ def _teller(*, as_json: bool) -> Callable[[str, str], None]:
             line = json.dumps({"at": time.time(), "kind": kind, "text": text}, ensure_ascii=False)
         else:
             line = f"{time.strftime('%H:%M:%S')}  {kind:<6}  {clean_line(text)}"
-        with contextlib.suppress(OSError, ValueError):  # nobody looks any more; the work is not about that
-            print(line, file=sys.stdout, flush=True)
+        # Nobody looks any more, or a signal came while we printed: the work is not about that.
+        with contextlib.suppress(OSError, ValueError, RuntimeError):
+            sys.stdout.write(line + "\n")  # in one piece: several threads tell
+            sys.stdout.flush()
 
     return tell
 

@@ -4,6 +4,7 @@ Whoever only asks needs no scheduler and executes nothing. What it waits for end
 does not: that was asked for the run's sake.
 """
 
+import contextlib
 import os
 import secrets
 import socket
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import ToolError
 from holdfast.launch.engine.asking import Asking
+from holdfast.launch.store.refusals import StoreError
 
 if TYPE_CHECKING:
     from holdfast.launch.store.pool_store import PoolStore
@@ -52,7 +54,8 @@ class PoolEngine(Asking):
         """Wait no more; what was asked for the sake of a run stays."""
         self._closing.set()
         if self._signed is not None:
-            self._store.leave(self.identity)
+            with contextlib.suppress(StoreError):  # then they find out by themselves that nobody waits any more
+                self._store.leave(self.identity)
 
     def wake(self) -> None:
         """Tell the others that somebody waits here, and look whether there are any."""

@@ -82,7 +82,7 @@ class PoolMember(Answering):
         self._guard = threading.Lock()
         self._taken: set[str] = set()  # under the guard
         self._running: dict[str, asyncio.Task[None]] = {}  # of the loop's thread
-        self._loop = asyncio.new_event_loop()
+        self._loop: asyncio.AbstractEventLoop  # from the moment that it has joined
         self._parts: Parts | None = None
         self._signed = monotonic()
         self._fenced: float | None = None
@@ -97,6 +97,8 @@ class PoolMember(Answering):
             lease=lease,
         )  # fmt: skip
         self._store.delivers_as = self.identity
+        self._loop = asyncio.new_event_loop()
+        self._objects.sweep()
         self._signed = monotonic()
         threads = [
             threading.Thread(target=work, name=f"launch-{work.__name__.strip('_')}", daemon=True)

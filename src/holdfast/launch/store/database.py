@@ -220,4 +220,6 @@ def _begin_file(connection: Connection) -> None:
 
 def _prepare_session(connection: Any, _record: object) -> None:
     connection.execute(f"SET lock_timeout = '{_PATIENCE_S}s'")
+    # A process that is frozen inside of a transaction must not hold up the others for good.
+    connection.execute(f"SET idle_in_transaction_session_timeout = '{2 * _PATIENCE_S}s'")
     connection.commit()

@@ -5,7 +5,7 @@ runs are free, its token void, what it was asked for is pending again. All of th
 of this store and by the clock of the database; no scheduler has a say in it.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -15,11 +15,11 @@ import sqlalchemy as sql
 from holdfast.errors import UsageError
 from holdfast.launch import states
 from holdfast.launch.identifiers import stamp
-from holdfast.launch.store.asked import OPEN, asked_from
+from holdfast.launch.store.asked import OPEN
 from holdfast.launch.store.chain import json_text
 from holdfast.launch.store.change import Owes, nothing_owed
 from holdfast.launch.store.pool_tables import MEMBERS, OBJECTS, POOL_SCHEMA
-from holdfast.launch.store.records import LASTING, AskedRequest, OutboxRow
+from holdfast.launch.store.records import LASTING, OutboxRow
 from holdfast.launch.store.refusals import LeaseLost
 from holdfast.launch.store.rows import checked_text
 from holdfast.launch.store.run_store import RunStore
@@ -43,8 +43,6 @@ class Member:
     host: str
     pid: int
     concurrency: int
-    joined_at: datetime
-    silent_seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,17 +116,10 @@ class PoolStore(RunStore):
 
     def members(self) -> list[Member]:
         """Those who execute, and live."""
-        silent = sql.func.extract("epoch", _NOW - MEMBERS.c.seen_at).label("silent")
-        query = sql.select(MEMBERS, silent).where(MEMBERS.c.name.is_not(None), _IS_ALIVE)
+        columns = [MEMBERS.c[name] for name in ("identity", "name", "host", "pid", "concurrency")]
+        query = sql.select(*columns).where(MEMBERS.c.name.is_not(None), _IS_ALIVE).order_by(MEMBERS.c.name)
         with self._database.reading() as connection:
-            rows = connection.execute(query.order_by(MEMBERS.c.name)).mappings().all()
-        return [
-            Member(
-                row["identity"], row["name"], row["host"], row["pid"], row["concurrency"], row["joined_at"],
-                float(row["silent"]),
-            )
-            for row in rows
-        ]  # fmt: skip
+            return [Member(**row) for row in connection.execute(query).mappings()]
 
     def _check_holder(self, connection: sql.Connection, run_id: str, holder: str) -> None:
         """Whoever was given up claims nothing any more; whoever claims is not given up before that is kept."""
@@ -153,8 +144,10 @@ class PoolStore(RunStore):
         """
         live = sql.select(MEMBERS.c.identity)  # without those who are struck off in the same transaction
         with self._database.writing() as connection:
-            dead = connection.execute(sql.delete(MEMBERS).where(~_IS_ALIVE).returning(MEMBERS.c.identity))
-            gone = tuple(sorted(dead.scalars()))
+            # Whoever claims a run at this moment holds its row, and is left for the next look.
+            silent = sql.select(MEMBERS.c.identity).where(~_IS_ALIVE).with_for_update(skip_locked=True)
+            gone = tuple(sorted(connection.execute(silent).scalars()))
+            connection.execute(sql.delete(MEMBERS).where(MEMBERS.c.identity.in_(gone)))
             held = sql.select(RUNS.c.run_id).where(RUNS.c.holder.is_not(None), RUNS.c.holder.not_in(live))
             runs = tuple(sorted(connection.execute(held.with_for_update()).scalars()))
             void = sql.update(RUNS).where(RUNS.c.run_id.in_(runs))
@@ -181,13 +174,6 @@ class PoolStore(RunStore):
         with self._database.writing() as connection:
             connection.execute(sql.update(REQUESTS).where(mine, REQUESTS.c.wants_cancel).values(**ended))
             connection.execute(sql.update(REQUESTS).where(mine).values(state="pending", owner=None))
-
-    def open_requests(self, request_ids: Collection[str]) -> list[AskedRequest]:
-        """Those of the requests that have no outcome yet."""
-        mine = REQUESTS.c.request_id.in_(list(request_ids))
-        query = sql.select(REQUESTS).where(mine, REQUESTS.c.state.in_(OPEN))
-        with self._database.reading() as connection:
-            return [asked_from(row) for row in connection.execute(query).mappings()]
 
     def unattended(self) -> list[str]:
         """The runs that are neither at rest nor held, and that nobody has asked for."""
