@@ -132,7 +132,8 @@ def _tell_wrong(wrong: Sequence["Entry"]) -> None:
     from holdfast.present.bounds import clean_line
 
     for entry in wrong[:_MOST_TOLD]:
-        print(f"entry {entry.number} ({clean_line(entry.name)}):", file=sys.stderr)
+        name = "" if entry.name == f"entry {entry.number}" else f" ({clean_line(entry.name)})"
+        print(f"entry {entry.number}{name}:", file=sys.stderr)
         for problem in entry.problems[:_MOST_TOLD]:
             print(f"  {clean_line(problem)}", file=sys.stderr)
     if len(wrong) > _MOST_TOLD:

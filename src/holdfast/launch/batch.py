@@ -96,7 +96,7 @@ def _of_list(text: str, path: Path) -> list[Any]:
 def _entry(number: int, told: Any, folder: Path, label: str) -> Entry:
     entry = Entry(number, f"entry {number}")
     try:
-        config, key, entry.name = _opened(told, folder, entry.name)
+        config, key = _opened(told, folder, entry)
         entry.name = str(config.get("product_slug", entry.name))[:100] if isinstance(config, dict) else entry.name
         entry.config = checked(config)
         entry.key = key or f"batch:{label}:{config_sha256(entry.config)}"
@@ -108,8 +108,8 @@ def _entry(number: int, told: Any, folder: Path, label: str) -> Entry:
     return entry
 
 
-def _opened(told: Any, folder: Path, name: str) -> tuple[Any, str, str]:
-    """The configuration of an entry, its own key, and what it is called."""
+def _opened(told: Any, folder: Path, entry: Entry) -> tuple[Any, str]:
+    """The configuration that an entry holds or leads to, and its own key."""
     if isinstance(told, UsageError):
         raise told
     key = ""
@@ -128,8 +128,9 @@ def _opened(told: Any, folder: Path, name: str) -> tuple[Any, str, str]:
         if not told or "\0" in told:
             raise UsageError("it is no path of a file")
         path = folder / Path(told).expanduser()
-        return load_file(path), key, path.name
-    return told, key, name
+        entry.name = path.name[:100]
+        return load_file(path), key
+    return told, key
 
 
 class Batch:

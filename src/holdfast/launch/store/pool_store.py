@@ -65,7 +65,7 @@ class PoolStore(RunStore):
             if self._database.is_sqlite:
                 raise UsageError(
                     "a pool of machines needs PostgreSQL, and the run store is an SQLite file",
-                    remedy="set HOLDFAST_LAUNCH_STORE=postgresql://user@host/database, or use --engine local",
+                    remedy="set HOLDFAST_LAUNCH_STORE=postgresql://user@host/database, or --launch-engine local",
                 )
             self._make_tables()
         except BaseException:
