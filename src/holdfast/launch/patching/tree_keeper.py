@@ -3,12 +3,10 @@
 What a work tree holds follows from the configuration and the bundle alone, so nothing is copied between machines.
 """
 
-from holdfast.errors import ToolError
-from holdfast.git.asking import GitError, GitStoppedError
 from holdfast.launch.patching.engine import apply_bundle
 from holdfast.launch.patching.fence import Fence
 from holdfast.launch.patching.tree import BaseTree, materialise, pictured
-from holdfast.launch.scouting.cloning import bring
+from holdfast.launch.scouting.cloning import bring_both, git_told
 from holdfast.launch.work import Workplace
 
 __all__ = ["work"]
@@ -16,20 +14,10 @@ __all__ = ["work"]
 
 def work(place: Workplace) -> None:
     """Make both work trees as they are for the run at this moment."""
-    config = place.config
-    try:
-        place.progress(0, 2, "cloning the product")
-        bring(config["github_repo_url"], config["github_ref"], place.repo, "product")
-        place.progress(1, 2, "cloning the site")
-        bring(config["site_repo_url"], config["site_ref"], place.site, "site")
+    with git_told():
+        bring_both(place, 2)
         if place.has("patch_bundle.json"):
             _put_pages_in(place)
-    except GitStoppedError as error:
-        raise ToolError("TOOL_TIMEOUT", "git took too long", details={"reason": "git_timeout"}) from error
-    except GitError as error:
-        raise ToolError(
-            "INTERNAL", "the clones cannot be read", details={"cause_class": type(error).__name__}, retryable=True
-        ) from error
     place.progress(2, 2, "both work trees are here")
 
 

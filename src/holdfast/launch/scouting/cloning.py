@@ -4,9 +4,10 @@ A clone appears whole or not at all, so one that is there with the right commit 
 anything else is removed first. What went wrong is told without credentials and without paths of this machine.
 """
 
+import contextlib
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -15,8 +16,10 @@ from urllib.parse import unquote, urlsplit
 from holdfast.errors import ToolError
 from holdfast.git.acting import GitFailedError, act, clone_at
 from holdfast.git.asking import Git, GitError, GitStoppedError, GitTimeoutError
+from holdfast.launch.site_access import access_of_run
+from holdfast.launch.work import Workplace
 
-__all__ = ["bring", "empty_repository", "shown_address"]
+__all__ = ["bring", "bring_both", "empty_repository", "git_told", "shown_address"]
 
 # What git and its transports say when the network, and not the address, is to blame.
 _NETWORK = re.compile(
@@ -68,6 +71,15 @@ def bring(
         raise _explained(error, address, commit, what) from error
 
 
+def bring_both(place: Workplace, steps: int) -> None:
+    """Have the product and the site of a run, at their commits: the first two of so many steps."""
+    config = place.config
+    place.progress(0, steps, "cloning the product")
+    bring(config["github_repo_url"], config["github_ref"], place.repo, "product")
+    place.progress(1, steps, "cloning the site")
+    bring(config["site_repo_url"], config["site_ref"], place.site, "site", access=access_of_run(config))
+
+
 def _clone(address: str, commit: str, into: Path, access: Mapping[str, str]) -> None:
     try:
         clone_at(address, commit, into)
@@ -78,6 +90,19 @@ def _clone(address: str, commit: str, into: Path, access: Mapping[str, str]) -> 
         if not access or _NETWORK.search(said) or _FULL.search(said):
             raise
         clone_at(address, commit, into, env=access)
+
+
+@contextlib.contextmanager
+def git_told() -> Iterator[None]:
+    """What git cannot do with the clones becomes the failure of the worker that asked."""
+    try:
+        yield
+    except GitStoppedError as error:
+        raise ToolError("TOOL_TIMEOUT", "git took too long", details={"reason": "git_timeout"}) from error
+    except GitError as error:
+        raise ToolError(
+            "INTERNAL", "the clones cannot be read", details={"cause_class": type(error).__name__}, retryable=True
+        ) from error
 
 
 def empty_repository(what: str) -> ToolError:

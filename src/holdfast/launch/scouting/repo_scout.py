@@ -8,10 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from holdfast.errors import ToolError
-from holdfast.git.asking import GitError, GitStoppedError
 from holdfast.launch.documents import sha256
-from holdfast.launch.scouting.cloning import bring, empty_repository, shown_address
+from holdfast.launch.scouting.cloning import bring_both, empty_repository, git_told, shown_address
 from holdfast.launch.scouting.file_kinds import LARGE
 from holdfast.launch.scouting.hugo_config import (
     HugoConfig,
@@ -23,7 +21,6 @@ from holdfast.launch.scouting.hugo_config import (
 from holdfast.launch.scouting.inventory import take_inventory
 from holdfast.launch.scouting.objects import Entry, entries, read_blobs
 from holdfast.launch.scouting.site_pages import Page, frontmatter_contract, is_page, listed_pages, page_of
-from holdfast.launch.site_access import access_of_run
 from holdfast.launch.updating.record import is_record
 from holdfast.launch.updating.site_records import records_of
 from holdfast.launch.work import Workplace
@@ -36,21 +33,12 @@ _STEPS = 4
 def work(place: Workplace) -> None:
     """Clone, look, and write down what there is."""
     config = place.config
-    try:
-        place.progress(0, _STEPS, "cloning the product")
-        bring(config["github_repo_url"], config["github_ref"], place.repo, "product")
-        place.progress(1, _STEPS, "cloning the site")
-        bring(config["site_repo_url"], config["site_ref"], place.site, "site", access=access_of_run(config))
+    with git_told():
+        bring_both(place, _STEPS)
         place.progress(2, _STEPS, "looking at the product")
         place.write("repo_inventory.json", take_inventory(place.repo, config))
         place.progress(3, _STEPS, "looking at the site")
         _write_site(place)
-    except GitStoppedError as error:
-        raise ToolError("TOOL_TIMEOUT", "git took too long", details={"reason": "git_timeout"}) from error
-    except GitError as error:
-        raise ToolError(
-            "INTERNAL", "the clones cannot be read", details={"cause_class": type(error).__name__}, retryable=True
-        ) from error
     place.progress(_STEPS, _STEPS, "both repositories are known")
 
 
