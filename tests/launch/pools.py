@@ -144,9 +144,18 @@ class Pool:
         return lonely_worker.twice(self.locks)
 
     def drop_queue(self) -> None:
-        """Lose all tables of the queue."""
+        """Lose all tables of the queue; machines that use them at this moment may be in the way, once or twice."""
         with psycopg.connect(_plain(self.url), autocommit=True) as connection:
-            connection.execute(f'DROP SCHEMA IF EXISTS "{self._queue_schema(connection)}" CASCADE'.encode())
+            drop = f'DROP SCHEMA IF EXISTS "{self._queue_schema(connection)}" CASCADE'.encode()
+
+            def is_dropped() -> bool:
+                try:
+                    connection.execute(drop)
+                except psycopg.errors.DeadlockDetected:
+                    return False
+                return True
+
+            until(is_dropped, "the end of the queue")
 
     def queue_rows(self, columns: str, table: str = "workflow_status") -> list[Any]:
         """What the queue has."""

@@ -72,8 +72,6 @@ def work(
         if adopted:
             tell("adopt", f"going on with {len(adopted)} runs that were interrupted")
         with _leaving_on_signals(machine, tell):
-            at_once = f"{concurrency} run{'s' if concurrency > 1 else ''} at a time"
-            tell("join", f"{conditions.name} works in the pool, {at_once}; Ctrl-C to leave")
             machine.serve(drain=drain)
         tell("leave", f"{conditions.name} has left the pool")
     return 0

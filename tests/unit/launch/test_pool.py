@@ -106,6 +106,7 @@ def test_a_second_machine_of_the_same_name_is_refused(pool: Pool, bob: Machine) 
     twin = pool.machine(bob.name)
     assert twin.process.wait(60) == 2
     told = twin.output.read_text()
+    assert twin.said("join") == []
     assert f"an executor '{bob.name}' is in the pool already (process {bob.process.pid} on " in told
     assert "try: choose another name (--executor)" in told
 

@@ -109,6 +109,8 @@ class PoolMember(Answering):
                 thread.start()
             self._queue.open(self.identity, self._carry_out)
             threads[2].start()
+            at_once = f"{about.concurrency} run{'s' if about.concurrency > 1 else ''} at a time"
+            self._tell_person("join", f"{about.name} works in the pool, {at_once}")
             self._wait_for_the_end(drain=drain)
         finally:
             self._end(threads)
