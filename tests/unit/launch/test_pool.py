@@ -6,7 +6,7 @@ started a second time; to cancel does not stop a step; a changed version leaves 
 
 import json
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
@@ -15,7 +15,9 @@ from tests.launch.pools import Machine, Pool, new_pool
 from tests.launch.products import run_config
 from tests.launch.stages import until
 
-from holdfast.launch.engine.dbos_queue import VERSION, DbosQueue
+from holdfast.launch.engine import pool_executor
+from holdfast.launch.engine.dbos_queue import VERSION, DbosQueue, QueueLostError
+from holdfast.launch.engine.pool_member import Conditions
 from holdfast.launch.service import RunService
 from holdfast.launch.store.pool_store import PoolStore
 
@@ -217,3 +219,28 @@ def test_a_batch_that_is_interrupted_leaves_its_runs_to_the_pool(
     assert f"look again: holdfast launch batch {tmp_path / 'runs.jsonl'} (starts nothing twice)" in told
     assert [one.kind for one in service.store.requests(state="pending", run_id=run["run_id"])] == ["drive"]
     service.cancel(run["run_id"])
+
+
+@pytest.mark.parametrize(("failures", "ends_well"), [(2, True), (3, False)])
+def test_a_machine_that_joins_while_the_queue_is_dropped_tries_again_but_not_for_ever(
+    service: RunService, monkeypatch: pytest.MonkeyPatch, failures: int, ends_well: bool
+) -> None:
+    left, really_open = [failures], DbosQueue.open
+
+    def open_at_last(queue: DbosQueue, executor_id: str, carry_out: Callable[[str], str]) -> None:
+        if left[0]:
+            left[0] -= 1
+            raise QueueLostError("it is being dropped")
+        really_open(queue, executor_id, carry_out)
+
+    monkeypatch.setattr(DbosQueue, "open", open_at_last)
+    monkeypatch.setattr(pool_executor, "_AGAIN", (0.01, 0.02))
+    told: list[str] = []
+    machine = service.pool_executor(Conditions("dan", 1, 1, 600.0), lambda kind, _text: told.append(kind))
+    if ends_well:
+        machine.serve(drain=True)
+        assert told[:3] == ["lost", "lost", "join"]
+    else:
+        with pytest.raises(QueueLostError):
+            machine.serve(drain=True)
+    assert service.members() == []

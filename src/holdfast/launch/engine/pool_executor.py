@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PoolExecutor"]
 
+_ATTEMPTS = 3  # to begin at all: the tables of the queue may be dropped at that very moment
 _AGAIN = (1.0, 30.0)  # seconds before the second life, and the longest pause before another one
 
 
@@ -44,17 +45,19 @@ class PoolExecutor:
 
     def serve(self, *, drain: bool = False) -> None:
         """Work until told to leave or, with `drain`, until nothing is left to do."""
-        pause = _AGAIN[0]
+        pause, failures = _AGAIN[0], 0
         while not self._leaving.is_set():
             begun = monotonic()
             try:
                 self._member.serve(drain=drain)
             except (QueueLostError, StoreError) as trouble:
-                if not self._has_worked:
+                failures += 1
+                if not self._has_worked and failures == _ATTEMPTS:
                     raise  # there is no reason to believe that it ever works
                 self._tell_person("lost", str(trouble)[:300])
                 self._member.is_lost = True
-            self._has_worked = True
+            else:
+                self._has_worked = True
             if not self._member.is_lost:
                 return
             pause = _AGAIN[0] if monotonic() - begun > _AGAIN[1] else pause
