@@ -195,12 +195,13 @@ def test_what_is_asked_of_a_pool_without_machines_is_refused_with_what_to_do(
 
     monkeypatch.setattr(pool_engine, "_NOBODY", 0.3)
     monkeypatch.setattr(pool_engine, "_SIGN", 0.1)
+    run_id = pool.ready(service, "r_of_nobody")
     assert service.members() == []
     with pytest.raises(ToolError, match="no machine works in the pool") as refused:
-        service.validate("r_handed_over_0")
+        service.validate(run_id)
     assert refused.value.retryable
     assert refused.value.hint == "on a machine of the pool: `holdfast launch work`"
-    assert [one.state for one in service.store.requests(run_id="r_handed_over_0")][-1] == "cancelled"
+    assert [one.state for one in service.store.requests(run_id=run_id)][-1] == "cancelled"
 
 
 def test_a_batch_that_is_interrupted_leaves_its_runs_to_the_pool(
