@@ -171,7 +171,7 @@ class Batch:
         self._service.engine.wake()
         started = [entry for entry in self.entries if entry.run_id]
         # In this order: what has its outcome by now has also come to where we see it then.
-        wanted = {one.run_id for state in OPEN for one in store.requests(state=state)}
+        wanted = {one.run_id for one in store.requests(state=OPEN)}
         where = store.whereabouts([entry.run_id for entry in started])
         for entry in started:
             entry.state, is_held = where[entry.run_id]

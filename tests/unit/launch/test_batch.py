@@ -189,3 +189,25 @@ def test_a_batch_that_is_stopped_while_it_starts_leaves_the_rest_for_the_next_ti
     batch.start(lambda _count: None, lambda: next(stops))
     assert [bool(entry.run_id) for entry in batch.entries] == [True, False]
     assert len(service.runs()) == 1
+
+
+def test_a_request_that_is_handed_back_while_we_look_is_still_wanted(
+    service: RunService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = Batch(service, read_entries(written(tmp_path, "batch.json", [config("one")])))
+    monkeypatch.setattr(service.engine, "wake", lambda: None)  # machines of a pool do the work, and not we
+    batch.start(lambda _count: None, never)
+    store = service.store
+    (asked,) = store.requests()
+    assert store.take_request(asked.request_id, "m1")
+    look = store.requests
+
+    def handed_back_after_the_first_look(**which: Any) -> Any:
+        found = look(**which)
+        store._amend(asked.request_id, ("running",), state="pending", owner=None)
+        return found
+
+    monkeypatch.setattr(store, "requests", handed_back_after_the_first_look)
+
+    assert batch.look() == {"CREATED": 1, "waiting": 1}
+    assert not batch.entries[0].trouble

@@ -23,6 +23,7 @@ from holdfast.launch.engine.asking import INTERRUPTED
 from holdfast.launch.engine.dbos_queue import DbosQueue, QueueLostError
 from holdfast.launch.engine.labour import Parts
 from holdfast.launch.engine.pool import identity_of
+from holdfast.launch.store.asked import OPEN
 from holdfast.launch.store.records import LASTING
 from holdfast.launch.store.refusals import StoreError
 from holdfast.launch.workspace import Workspace
@@ -154,7 +155,7 @@ class PoolMember(Answering):
 
     def _is_all_done(self) -> bool:
         with contextlib.suppress(StoreError):
-            return not self._store.requests(state="pending") and not self._store.requests(state="running")
+            return not self._store.requests(state=OPEN)
         return False
 
     def _end(self, threads: list[threading.Thread]) -> None:

@@ -37,11 +37,13 @@ class Requests:
         with self._database.writing() as connection:
             self._database.insert_new(connection, REQUESTS, row)
 
-    def requests(self, *, state: str | None = None, run_id: str | None = None) -> list[AskedRequest]:
-        """What was asked, the oldest first."""
+    def requests(
+        self, *, state: str | Collection[str] | None = None, run_id: str | None = None
+    ) -> list[AskedRequest]:
+        """What was asked, the oldest first; what is in one of several states is found whichever it goes to."""
         query = sql.select(REQUESTS).order_by(REQUESTS.c.number)
         if state is not None:
-            query = query.where(REQUESTS.c.state == state)
+            query = query.where(REQUESTS.c.state.in_([state] if isinstance(state, str) else list(state)))
         if run_id is not None:
             query = query.where(REQUESTS.c.run_id == run_id)
         with self._database.reading() as connection:
