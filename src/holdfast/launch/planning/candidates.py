@@ -83,7 +83,7 @@ def _docs(known: Known, first: Sequence[Snippet]) -> list[dict[str, Any]]:
         ),
         _page(
             "docs/installation", f"Install {name}", "Requirements, the command, and a first check.",
-            described(f"Install {name}: requirements, the command to run, extras, and how to check it.", name),
+            described(f"Install {name}: what it requires, the command to run, and how to check it.", name),
             page_role="comprehensive_guide", template="installation", weight=20,
         ),
         _page(
@@ -172,7 +172,7 @@ def _is_title(title: str) -> bool:
 
 def _reference(known: Known, config: Mapping[str, Any]) -> list[dict[str, Any]]:
     name = plain(known.name)
-    about = f"The API reference of {name}: its public modules with their classes, functions and exceptions."
+    about = f"The API reference of {name}: every public module, and all that is in it."
     index = _page(
         "reference/index", f"{name} API reference", "All modules, and what is in them.", described(about, name),
         page_role="api_reference", template="api_overview", file="_index",
