@@ -15,9 +15,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from tests.cli.conftest import Cli
 
+from holdfast.cli.ending import heeding_signals
 from holdfast.cli.index_text import (
     describe_build,
     describe_collected,
@@ -273,6 +275,41 @@ def test_an_interrupt_leaves_the_signals_as_they_were() -> None:
         signal.signal(signal.SIGALRM, before)
     assert heard == [signal.SIGALRM]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_build_that_is_ended_from_outside_leaves_no_git_behind(
+    repository: Path, environment: dict[str, str], number: signal.Signals
+) -> None:
+    # Git waits for the other end of a pipe that its configuration includes; so it hangs as on a dead network disk.
+    os.mkfifo(repository / ".git" / "pipe")
+    with (repository / ".git" / "config").open("a") as config:
+        config.write("[include]\n\tpath = pipe\n")
+    git: list[psutil.Process] = []
+    with start(repository, environment, "build") as process:
+        parent = psutil.Process(process.pid)
+        wait_until(lambda: git.extend(parent.children(recursive=True)) or git)
+        process.send_signal(number)
+        process.send_signal(number)  # `timeout` sends its signal twice
+        _, told = process.communicate(timeout=20)
+
+    left = psutil.wait_procs(git, timeout=20)[1]
+    for one in left:
+        one.kill()
+    assert (process.returncode, told, left) == (128 + number, "stopped; the index is unchanged\n", [])
+
+
+def test_a_signal_that_is_ignored_from_the_start_stays_ignored() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+    try:
+        with heeding_signals() as ended:
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGTERM)
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert [ended.exit_code(code) for code in (0, 1, 2, 130)] == [0, 1, 2, 143]
 
 
 def hang_after_an_interrupt() -> None:

@@ -1,7 +1,8 @@
 """`holdfast`: the table of commands, and how a failure of any of them is told.
 
 A command's module is imported when the command is used, so that `holdfast --help` stays fast. Exit codes: 0 done,
-1 a negative answer (the tool call ended in an error), 2 wrong usage or a failure of the system, 130 interrupted.
+1 a negative answer (the tool call ended in an error), 2 wrong usage or a failure of the system, 130 interrupted,
+143 and 129 the same by SIGTERM and SIGHUP.
 stdout carries data; everything said to a person goes to stderr.
 """
 
@@ -13,6 +14,7 @@ from importlib import import_module
 
 import click
 
+from holdfast.cli.ending import INTERRUPTED, heeding_signals
 from holdfast.cli.groups import CommandGroup
 from holdfast.errors import HoldfastError, TargetError, UsageError
 from holdfast.version import __version__
@@ -98,14 +100,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     # `--debug` counts wherever it stands before a `--`, also where parsing never got as far as to see it.
     own = arguments[: arguments.index("--")] if "--" in arguments else arguments
     debug = "--debug" in own or os.environ.get(_DEBUG, "") not in {"", "0"}
+    with heeding_signals() as ended:
+        code = _ended([word for word in own if word != "--debug"] + arguments[len(own) :], debug=debug)
+    return ended.exit_code(code)
+
+
+def _ended(arguments: list[str], *, debug: bool) -> int:
+    """Run the command; whatever it raises is told, and becomes an exit code."""
     try:
-        code = _run([word for word in own if word != "--debug"] + arguments[len(own) :], debug=debug)
+        code = _run(arguments, debug=debug)
         sys.stdout.flush()
     except BrokenPipeError:
         _discard_stdout()
         return 0
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - whatever it is, a person reads one line about it
         if debug:
             import traceback

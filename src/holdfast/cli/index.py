@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
+from holdfast.cli.ending import INTERRUPTED
 from holdfast.cli.groups import CommandGroup
 from holdfast.cli.index_embed import command as embed
 from holdfast.cli.index_lint import command as lint
 from holdfast.cli.indexing import (
-    INTERRUPTED,
     locate,
     published,
     repository_options,

@@ -5,7 +5,8 @@ from typing import Any
 
 import click
 
-from holdfast.cli.indexing import INTERRUPTED, locate, repository_options, say, stop_on_interrupt, told_plainly
+from holdfast.cli.ending import INTERRUPTED
+from holdfast.cli.indexing import locate, repository_options, say, stop_on_interrupt, told_plainly
 
 __all__ = ["command"]
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from holdfast.search.repository import Repository
 
 __all__ = [
-    "INTERRUPTED",
     "locate",
     "published",
     "repository_options",
@@ -29,7 +28,6 @@ __all__ = [
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
-INTERRUPTED = 130
 _SOON = 0.8  # seconds that the work has to notice an interrupt before it is torn out of whatever it does
 
 
@@ -72,7 +70,7 @@ def stop_on_interrupt() -> Iterator[Callable[[], bool]]:
     """Inside, Ctrl-C makes the given function true; work that does not notice is interrupted, as is a second one.
 
     Work that asks between two steps ends tidily. A step that takes long (a huge directory, a slow disk) must not
-    make a person wait: nothing that was there before depends on a tidy end.
+    make a person wait: nothing that was there before depends on a tidy end. SIGTERM comes here too, by `ending`.
     """
     asked = False
     alarm: Any = signal.SIG_DFL

@@ -13,7 +13,6 @@ from holdfast.cli.launching import (
     open_service,
     print_json,
     run_of,
-    tidy_end,
     told,
     workspace_options,
 )
@@ -82,7 +81,7 @@ def preview(run: str, port: int, as_json: bool, **options: Any) -> int:
     import tempfile
     from pathlib import Path
 
-    with told(as_json=as_json), tidy_end(), open_service(options) as service:
+    with told(as_json=as_json), open_service(options) as service:
         from holdfast.launch.previewing import built, listening
         from holdfast.launch.run_changes import changes_of_run
 

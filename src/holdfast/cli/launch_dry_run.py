@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.cli.launch_changes import describe_stat, print_diff
 from holdfast.cli.launch_driving import drive
-from holdfast.cli.launching import open_service, print_json, tidy_end, told
+from holdfast.cli.launching import open_service, print_json, told
 from holdfast.errors import UsageError
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ def dry_run_of(file: Path, key: str | None, as_json: bool, quiet: bool, options:
         )
     with (
         told(as_json=as_json),
-        tidy_end(),
         tempfile.TemporaryDirectory(prefix="holdfast-dry-run-", ignore_cleanup_errors=True) as folder,
         open_service({**options, "launch_dir": Path(folder)}, kept=False) as service,
     ):

@@ -25,7 +25,6 @@ __all__ = [
     "open_service",
     "print_json",
     "run_of",
-    "tidy_end",
     "told",
     "workspace_options",
 ]
@@ -105,21 +104,6 @@ def run_of(service: "RunService", text: str) -> str:
     if matches:
         raise UsageError(f"{len(matches)} runs have {text!r} in their id", remedy="write more of it")
     raise UsageError(f"there is no run {text!r}", remedy="holdfast launch list")
-
-
-@contextlib.contextmanager
-def tidy_end() -> Iterator[None]:
-    """Inside, whoever ends the process with SIGTERM gets the tidy end that Ctrl-C has."""
-    import signal
-
-    def end(number: int, frame: object) -> None:  # noqa: ARG001
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def print_json(document: Any) -> None:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli.ending import INTERRUPTED
 from holdfast.cli.indexing import (
-    INTERRUPTED,
     locate,
     published,
     say,

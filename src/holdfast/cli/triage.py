@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
+from holdfast.cli.ending import INTERRUPTED
 from holdfast.cli.groups import CommandGroup
-from holdfast.cli.indexing import INTERRUPTED, locate, repository_options, say, stop_on_interrupt, told_plainly
+from holdfast.cli.indexing import locate, repository_options, say, stop_on_interrupt, told_plainly
 from holdfast.errors import UsageError
 
 __all__ = ["command"]

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from holdfast.cli.indexing import INTERRUPTED, locate, repository_options, say, stop_on_interrupt, told_plainly
+from holdfast.cli.ending import INTERRUPTED
+from holdfast.cli.indexing import locate, repository_options, say, stop_on_interrupt, told_plainly
 from holdfast.errors import SessionError
 
 if TYPE_CHECKING:
