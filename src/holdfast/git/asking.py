@@ -26,6 +26,7 @@ __all__ = ["PLAIN_LOG", "Git", "GitError", "GitOutput", "GitStoppedError", "GitT
 _LONGEST = 300.0  # seconds after which git is given up; a cold, huge tree on a network disk may take a minute
 _LONGEST_LOOK = 30.0  # the same for the configuration alone, which is small, unless it includes a pipe
 _POLL_SECONDS = 0.05
+_SILENCE = 2.0  # seconds without a word, after which it is looked for what git may be waiting for
 _PIECE = 1 << 16
 _LARGEST_FIELD = 1 << 20
 _LARGEST_WHOLE = 1 << 28
@@ -33,6 +34,7 @@ _LONGEST_COMPLAINT = 4096
 _MOST_FILTERS = 500
 _FOREVER = float("inf")
 _RULES = (".gitattributes", ".gitignore", ".mailmap", ".git/info/exclude", ".git/info/attributes")
+_RULES_BELOW = frozenset({".gitattributes", ".gitignore"})  # those that count in every directory
 _EXCLUDES = b"core.excludesfile"
 
 # Neither a user nor a repository changes what is printed, starts other programs, or makes git read without an end.
@@ -121,16 +123,19 @@ class Git:
             raise GitError(f"git cannot be started: {error.strerror}") from error
         except ValueError as error:  # a NUL in a path
             raise GitError(f"git cannot be started: {error}") from error
-        return GitOutput(process, self._stop, min(self._deadline, monotonic() + seconds))
+        return GitOutput(process, self._root, self._stop, min(self._deadline, monotonic() + seconds))
 
 
 class GitOutput:
     """What one git prints. Reading it to its end raises GitError when git failed; leaving it ends git."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", stop: Callable[[], bool], deadline: float) -> None:
+    def __init__(
+        self, process: "subprocess.Popen[bytes]", root: str, stop: Callable[[], bool], deadline: float
+    ) -> None:
         assert process.stdout is not None
         assert process.stderr is not None
         self._process = process
+        self._root = root
         self._out = process.stdout
         self._err = process.stderr
         self._stop = stop
@@ -158,12 +163,17 @@ class GitOutput:
 
         out, err = self._out.fileno(), self._err.fileno()
         said = b""
+        patient_until = monotonic() + _SILENCE
         with selectors.DefaultSelector() as selector:
             selector.register(out, selectors.EVENT_READ)
             selector.register(err, selectors.EVENT_READ)
             while selector.get_map():
                 _check(self._stop, self._deadline)
-                for key, _ in selector.select(_POLL_SECONDS):
+                ready = selector.select(_POLL_SECONDS)
+                if not ready and monotonic() > patient_until:
+                    self._refuse_waiting_below()
+                    patient_until = _FOREVER  # it is a large tree, or a slow disk
+                for key, _ in ready:
                     piece = os.read(key.fd, _PIECE)
                     if not piece:
                         selector.unregister(key.fd)
@@ -192,6 +202,15 @@ class GitOutput:
             if len(said) > _LARGEST_WHOLE:
                 raise GitError(f"git gave more than {_LARGEST_WHOLE} bytes")
         return bytes(said)
+
+    def _refuse_waiting_below(self) -> None:
+        """Look for a pipe in all directories, now that git is silent: most trees need not be gone through."""
+        for place, directories, names in os.walk(self._root):
+            _check(self._stop, self._deadline)
+            for name in _RULES_BELOW.intersection(names):
+                _refuse_pipe(self._root, os.path.relpath(os.path.join(place, name), self._root))
+            if ".git" in directories:
+                directories.remove(".git")
 
     def _code(self) -> int:
         """How git ended: having closed its output, it may still be at work."""
@@ -246,10 +265,14 @@ def _environment(root: str) -> dict[str, str]:
 def _refuse_waiting(root: str) -> None:
     """Git would wait for ever for the other end of a pipe that is called like a file with its rules."""
     for name in _RULES:
-        with suppress(OSError, ValueError):  # most repositories lack some
-            mode = os.lstat(os.path.join(root, name)).st_mode
-            if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode) or stat.S_ISDIR(mode)):
-                raise GitError(f"its {name} is no file that could be read")
+        _refuse_pipe(root, name)
+
+
+def _refuse_pipe(root: str, name: str) -> None:
+    with suppress(OSError, ValueError):  # most repositories lack some
+        mode = os.lstat(os.path.join(root, name)).st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode) or stat.S_ISDIR(mode)):
+            raise GitError(f"its {name} is no file that could be read")
 
 
 def _complaint(said: bytes) -> str:

@@ -291,6 +291,18 @@ def test_a_pipe_in_the_place_of_rules_is_refused_before_git_waits_for_it(repo: P
     assert name in authors(repo, "a")[1]
 
 
+def test_a_pipe_in_the_place_of_rules_of_a_directory_is_found_once_git_is_silent(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(git_module, "_SILENCE", 0.1)
+    (repo / "sub" / "deep").mkdir(parents=True)
+    os.mkfifo(repo / "sub" / "deep" / ".gitignore")
+
+    with pytest.raises(GitError, match=r"its sub/deep/\.gitignore is no file that could be read"):
+        Git(repo, deadline=monotonic() + 10).whole("ls-files", "--others", "--exclude-standard")
+    assert "sub/deep/.gitignore" in discover(find_repository(repo)).remarks[0]
+
+
 # Ends
 
 
