@@ -203,7 +203,7 @@ CODES: dict[str, CodeRow] = _table(
     CodeRow("NO_ANSWER", "What the tool asked the client was not answered, or not in a form that can be used.",
             "Call again, and answer what the tool asks.", "downstream", retryable=True, http_status=502),
     CodeRow("RESULT_TOO_LARGE", "The answer is larger than a message may be.",
-            "Ask for less: narrow the request or page through it.", "resource", http_status=500),
+            "Ask for less: narrow the request or page through it.", "resource", http_status=422),
     # Told by the host in front of a server.
     CodeRow("WORKER_LOST", "The worker process was lost before it answered.",
             "Retry where retry.safe is true.", "process", retryable=True, http_status=503),

@@ -151,7 +151,7 @@ def test_a_broken_configuration_is_told_by_every_request_and_harms_no_other_repo
         ("too slow", 504, "TOOL_TIMEOUT"),
         ("forbidden", 403, "FORBIDDEN"),
         ("broken", 500, "INTERNAL"),
-        ("endless", 500, "RESULT_TOO_LARGE"),
+        ("endless", 422, "RESULT_TOO_LARGE"),
     ],
 )
 def test_a_failure_of_the_tool_has_the_status_of_its_code(
@@ -163,6 +163,7 @@ def test_a_failure_of_the_tool_has_the_status_of_its_code(
     assert got.json["error"]["code"] == code
     assert "_meta" in got.json
     assert ("retry-after" in got.headers) == (status == 503)
+    assert ("Ask for less" in got.json.get("hint", "")) == (code == "RESULT_TOO_LARGE")
 
 
 def test_a_failure_keeps_what_the_tool_said_beside_its_code(front: RunningFront) -> None:

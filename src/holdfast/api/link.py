@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from holdfast.api.answers import Answer, answer_of
-from holdfast.errors import WireError
+from holdfast.errors import CODES, WireError
 from holdfast.present.eras import META_CLIENT_INFO, META_LOG_LEVEL
 from holdfast.present.profile import META_CAPABILITIES, META_REVISION, META_SUBSCRIPTION, MODERN
 from holdfast.stdio.outbox import Outbox
@@ -239,7 +239,8 @@ class HostLink:
         if call is None:
             self.noise += 1
         elif code == "RESULT_TOO_LARGE":
-            self._finish(call, fault(code, "the answer is larger than a message may be"))
+            remedy = CODES[code].remedy
+            self._finish(call, fault(code, "the answer is larger than a message may be", hint=remedy))
         else:
             self._finish(call, fault(code, "the answer cannot be read", details={"cause_class": "BadAnswer"}))
 

@@ -75,6 +75,7 @@ _FAILURES = {
     411: "The length of the body is missing.",
     413: "The body is too large.",
     415: "The body is not application/json.",
+    422: "The answer would be larger than a message may be; ask for less.",
     500: "An unexpected error inside the server.",
     503: "The server is busy, or not ready; Retry-After says when to come back.",
     504: "The work took longer than a request may.",
