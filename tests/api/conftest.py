@@ -1,15 +1,17 @@
 """What the tests of the HTTP API ask: the real server, and fronts whose host is played.
 
 `server` is the search server as people start it. `front` and `start` have the scripted host behind them, for
-answers that the real one does not give on demand.
+answers that the real one does not give on demand. `harbour` and `younger` speak MCP over HTTP.
 """
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.api.mcp_server import HARBOUR, YOUNGER, McpServer, serving
 from tests.api.running_front import RunningFront, running_front
 from tests.api.running_server import Place, RunningServer, running_server, write_place
 
@@ -45,3 +47,19 @@ def start(tmp_path: Path) -> Iterator[Start]:
             return stack.enter_context(running_front(tmp_path, **options))
 
         yield begin
+
+
+@pytest.fixture(scope="module")
+def harbour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[McpServer]:
+    """A server of our own toolkit."""
+    with serving(tmp_path_factory.mktemp("harbour"), HARBOUR) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def younger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[McpServer]:
+    """A foreign server behind the host that asks, logs and tells of changes; it writes down what it hears."""
+    place = tmp_path_factory.mktemp("younger")
+    words = ["run", "--", sys.executable, YOUNGER, str(place / "record")]
+    with serving(place / "served", words) as server:
+        yield server

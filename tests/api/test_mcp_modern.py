@@ -3,33 +3,15 @@
 import json
 import os
 import signal
-import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.api.client import read_to_end, until
-from tests.api.mcp_server import HARBOUR, KEY, YOUNGER, McpServer, meta, serving
+from tests.api.mcp_server import KEY, McpServer, meta
 
 TAG = f"{KEY}subscriptionId"
-
-
-@pytest.fixture(scope="module")
-def harbour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[McpServer]:
-    """A server of our own toolkit."""
-    with serving(tmp_path_factory.mktemp("harbour"), HARBOUR) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def younger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[McpServer]:
-    """A foreign server behind the host that asks, logs and tells of changes; it writes down what it hears."""
-    place = tmp_path_factory.mktemp("younger")
-    words = ["run", "--", sys.executable, YOUNGER, str(place / "record")]
-    with serving(place / "served", words) as server:
-        yield server
 
 
 def test_the_server_is_discovered_its_tools_are_listed_and_called(harbour: McpServer) -> None:
@@ -100,6 +82,7 @@ WRONG: list[tuple[str, Any, dict[str, str], int, int]] = [
     ("no _meta", {"_meta": None}, {}, 400, -32602),
     ("no revision", {"_meta": {f"{KEY}clientCapabilities": {}}}, {}, 400, -32602),
     ("no capabilities", {"_meta": {f"{KEY}protocolVersion": "2026-07-28"}}, {}, 400, -32602),
+    ("an unknown revision in the header alone", {"_meta": None}, {"MCP-Protocol-Version": "1999"}, 400, -32022),
     ("another revision in the header", {}, {"MCP-Protocol-Version": "2026-07-29"}, 400, -32020),
     ("another method in the header", {}, {"Mcp-Method": "tools/call"}, 400, -32020),
     ("a method in capitals", {}, {"Mcp-Method": "TOOLS/LIST"}, 400, -32020),

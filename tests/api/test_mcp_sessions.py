@@ -3,33 +3,15 @@
 import json
 import os
 import signal
-import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.api.client import Got, until
-from tests.api.mcp_server import HARBOUR, YOUNGER, McpServer, initialize_params, serving
+from tests.api.mcp_server import HARBOUR, McpServer, initialize_params, serving
 
 REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
-
-
-@pytest.fixture(scope="module")
-def harbour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[McpServer]:
-    """A server of our own toolkit."""
-    with serving(tmp_path_factory.mktemp("harbour"), HARBOUR) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def younger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[McpServer]:
-    """A foreign server behind the host that asks, logs and tells of changes, and knows no handshake."""
-    place = tmp_path_factory.mktemp("younger")
-    words = ["run", "--", sys.executable, YOUNGER, str(place / "record")]
-    with serving(place / "served", words) as server:
-        yield server
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
@@ -74,6 +56,8 @@ def test_a_session_has_to_be_named_and_known(harbour: McpServer) -> None:
         posted = harbour.send(session.message("tools/list"), headers).status
         return [posted, harbour.get("/mcp", **named).status, harbour.request("DELETE", "/mcp", **named).status]
 
+    twice = {**session.headers, "mcp-session-id": session.headers["Mcp-Session-Id"]}
+    assert "more than once" in harbour.send(session.message("tools/list"), twice).body.decode()
     assert statuses(unnamed) == [400, 400, 400]
     assert statuses(unknown) == [404, 404, 404]
     assert (

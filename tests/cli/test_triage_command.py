@@ -61,8 +61,8 @@ def test_records_are_found_by_the_next_search(cli: Cli, repository: Path) -> Non
         (("ingest", "generic", "alerts.json", "--meta", "service"), "--meta 'service' is not KEY=VALUE"),
         (("decide", "0123", "accept"), "there is no finding 0123"),
         (("decide", "0123", "perhaps"), "'perhaps' is not one of"),
-        (("decide", "0123", "fix", "--expires", "soon"), "must be an ISO date or time"),
-        (("pack", "../x", "--no-build"), "must be a record id"),
+        (("decide", "0123", "fix", "--expires", "soon"), "--expires: must be an ISO date or time"),
+        (("pack", "../x", "--no-build"), "FINDING: must be a record id"),
     ],
 )
 def test_what_is_refused_is_one_line_with_its_remedy(
@@ -72,6 +72,7 @@ def test_what_is_refused_is_one_line_with_its_remedy(
 
     assert (done.returncode, done.stdout) == (2, "")
     assert told in done.stderr.splitlines()[0]
+    assert done.stderr.splitlines()[1].startswith("  try: ")
     assert "holdfast search" not in done.stderr  # whose help would say nothing of it
 
 

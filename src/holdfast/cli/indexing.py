@@ -28,6 +28,7 @@ __all__ = [
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
+_PLACES = {"recordId": "FINDING", "inputPath": "FILE"}  # what has a place of its own on the command line
 _SOON = 0.8  # seconds that the work has to notice an interrupt before it is torn out of whatever it does
 
 
@@ -145,9 +146,16 @@ def _words(error: ToolError) -> str:
     for item in error.details.get("violations") or ():
         name = str(item["instancePath"]).strip("/").split("/")[0]
         field = FIELD_OF.get(name)
-        flag = field.flags[-1 if field.name == "top" else 0] if field and field.flags else name.upper()
+        flag = field.flags[-1 if field.name == "top" else 0] if field and field.flags else _typed(name)
         told.append(f"{flag}: {item['message']}" if name else str(item["message"]))
     return "; ".join(told) or error.message
+
+
+def _typed(name: str) -> str:
+    """What a person types for an argument of a tool: an option of the same name, or something in its place."""
+    context = click.get_current_context(silent=True)
+    options = [flag for given in context.command.params for flag in given.opts] if context else []
+    return f"--{name}" if f"--{name}" in options else _PLACES.get(name, name.upper())
 
 
 def _words_about_files(error: ToolError) -> str:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["DIRECTORY", "FILE", "POSITIVE_SECONDS", "SECONDS", "SWITCH", "TEXT", "WORDS", "Kind", "choice",
-           "integer", "limit"]  # fmt: skip
+__all__ = ["DIRECTORY", "FILE", "PER_SECOND", "POSITIVE_SECONDS", "SECONDS", "SWITCH", "TEXT", "WORDS", "Kind",
+           "choice", "integer", "limit"]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +121,7 @@ def _directory(text: str) -> Path:
 
 
 SECONDS = Kind(_seconds, "a number of seconds, 0 or more", (int, float), "SECONDS")
+PER_SECOND = Kind(_seconds, "a number, 0 or more", (int, float), "NUMBER")
 POSITIVE_SECONDS = Kind(_positive_seconds, "a number of seconds, more than 0", (int, float), "SECONDS")
 SWITCH = Kind(_switch, "on or off", (bool,), expected_in_file="true or false")
 DIRECTORY = Kind(_directory, "a directory", (str,), "DIR")

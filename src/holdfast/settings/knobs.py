@@ -13,6 +13,7 @@ from holdfast.errors import UsageError
 from holdfast.settings.kinds import (
     DIRECTORY,
     FILE,
+    PER_SECOND,
     POSITIVE_SECONDS,
     SECONDS,
     SWITCH,
@@ -297,7 +298,13 @@ class Settings:
         in_file=False,
         secret=True,
     )
-    http_token_file: Path | None = _knob(None, FILE, "A file with that token.", "--http-token-file", in_file=False)
+    http_token_file: Path | None = _knob(
+        None,
+        FILE,
+        "A file with the token that HTTP clients must send; see --http-tokens for several.",
+        "--http-token-file",
+        in_file=False,
+    )
     http_tokens: Path | None = _knob(
         None,
         FILE,
@@ -343,7 +350,7 @@ class Settings:
     )
     http_client_rate: float = _knob(
         0.0,
-        SECONDS,
+        PER_SECOND,
         "Requests a second that one HTTP client may send; 0 means no limit.",
         "--http-client-rate",
         in_file=False,

@@ -58,17 +58,23 @@ def problem_of_request(exchange: Exchange, request: Request) -> Problem | None:
     given = request.params.get("_meta")
     meta = given if isinstance(given, dict) else {}
     revision, header = meta.get(META_REVISION), version_of(exchange)
+    if revision is None and header is not None and header != MODERN:
+        return _unsupported(header)
     if not isinstance(revision, str):
         return Problem(INVALID_PARAMS, f"_meta needs {META_REVISION}")
     if header != revision:
         told = "is missing" if header is None else "differs from the one in _meta"
         return Problem(HEADER_MISMATCH, f"the revision in MCP-Protocol-Version {told}")
     if revision != MODERN:
-        data = {"supported": [MODERN], "requested": revision[:64]}
-        return Problem(UNSUPPORTED_REVISION, f"unsupported protocol revision {revision[:64]!r}", data)
+        return _unsupported(revision)
     if not isinstance(meta.get(META_CAPABILITIES), dict):
         return Problem(INVALID_PARAMS, f"_meta needs {META_CAPABILITIES}")
     return _problem_of_names(exchange, request)
+
+
+def _unsupported(revision: str) -> Problem:
+    data = {"supported": [MODERN], "requested": revision[:64]}
+    return Problem(UNSUPPORTED_REVISION, f"unsupported protocol revision {revision[:64]!r}", data)
 
 
 def _problem_of_names(exchange: Exchange, request: Request) -> Problem | None:

@@ -131,9 +131,13 @@ class SessionRequests:
 
     def _session(self, exchange: Exchange) -> McpSession:
         named = exchange.values(_SESSION)
-        if len(named) != 1:
+        if not named:
             raise refusal(
                 "INVALID_REQUEST", "the header Mcp-Session-Id is missing", hint="Begin with `initialize`."
+            )
+        if len(named) > 1:
+            raise refusal(
+                "INVALID_REQUEST", "the header Mcp-Session-Id is there more than once", hint="Send it once."
             )
         session = self._sessions.find(named[0], exchange.caller)
         self._metrics.sessions = len(self._sessions)

@@ -172,7 +172,10 @@ def _bytes(root: Path, path: str) -> bytes:
         descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise ToolError(
-            "NOT_FOUND", f"there is no input file {_shown(path)}", details={"inputPath": path}
+            "NOT_FOUND",
+            f"there is no input file {_shown(path)}",
+            details={"inputPath": path},
+            hint="Name a file of findings that exists.",
         ) from error
     except PermissionError as error:
         raise ToolError("FORBIDDEN", f"the input file {_shown(path)} may not be read") from error
