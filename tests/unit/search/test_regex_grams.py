@@ -39,10 +39,23 @@ def sets(*alternatives: str) -> tuple[frozenset[str], ...]:
         ("[a-z]{3}", ()),
         ("foo|foobar", sets("foo")),
         ("検索語", sets("検索語")),
+        (r"foo\p{L}bar", sets("foo bar")),
+        (r"[\PN\p{^Greek}]foo", sets("foo")),
+        ("[[:alpha:]]foo", sets("foo")),
+        ("[^][:digit:]]foo", sets("foo")),
     ],
 )
 def test_what_any_match_must_contain_is_known(pattern: str, required: tuple[frozenset[str], ...]) -> None:
     assert required_grams(pattern, "") == required
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"\p{L}+_budget", r"[\pL]_budget", "[[:alpha:]]_budget", "[^[:space:]]_budget"]
+)
+def test_classes_that_only_re2_knows_are_searched_for(pattern: str) -> None:
+    text = "def é_budget(), x_budget"
+    assert compiled(pattern).search(text)
+    assert any(grams <= grams_of(text) for grams in required_grams(pattern))
 
 
 def test_the_trigrams_of_a_text_do_not_reach_across_white_space() -> None:
@@ -150,6 +163,7 @@ def test_what_no_engine_of_bounded_time_supports_is_refused(pattern: str) -> Non
     [
         ("ab(", "", 2, "unterminated subpattern"),
         ("a[z-b]", "", 2, "bad character range"),
+        (r"[\p{Greek}]ab(", "", 13, "unterminated subpattern"),
         ("x" * 1001, "", 1000, "1,000 are allowed"),
         ("a{99999999999}", "", 0, "too large"),
         ("a{5000}", "", 0, "not supported"),
