@@ -285,10 +285,10 @@ def test_a_build_that_is_ended_from_outside_leaves_no_git_behind(
     os.mkfifo(repository / ".git" / "pipe")
     with (repository / ".git" / "config").open("a") as config:
         config.write("[include]\n\tpath = pipe\n")
-    git: list[psutil.Process] = []
     with start(repository, environment, "build") as process:
         parent = psutil.Process(process.pid)
-        wait_until(lambda: git.extend(parent.children(recursive=True)) or git)
+        wait_until(parent.children)
+        git = parent.children(recursive=True)
         process.send_signal(number)
         process.send_signal(number)  # `timeout` sends its signal twice
         _, told = process.communicate(timeout=20)
