@@ -108,6 +108,16 @@ def test_a_contradiction_that_nobody_has_resolved_forbids_both_claims() -> None:
     assert codes(GATE, view_of(page_text(), evidence_map=evidence)) == ["CLAIM_CONTRADICTED"] * 2
 
 
+def test_of_a_contradiction_that_somebody_should_look_at_the_better_claim_may_be_used_meanwhile() -> None:
+    evidence = artifacts()["evidence_map"]
+    evidence["contradictions"] = [
+        {"claim_a_id": CSV, "claim_b_id": LIMIT, "resolution": "manual_review", "winning_claim_id": CSV}
+    ]
+    (finding,) = found(GATE, view_of(page_text(), evidence_map=evidence)).findings
+
+    assert (finding.code, finding.data["claim_id"]) == ("CLAIM_CONTRADICTED", LIMIT)
+
+
 def test_lines_that_were_there_before_are_not_judged() -> None:
     old = page_text("It supports 3 things.\n")
     new = page_text("New: it supports 4.\n\nIt supports 3 things.\n")

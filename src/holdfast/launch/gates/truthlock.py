@@ -213,12 +213,11 @@ def _said(claims: Mapping[str, Mapping[str, Any]], symbols: Iterable[Mapping[str
 
 
 def _usable(contradictions: Iterable[Mapping[str, Any]]) -> dict[str, bool]:
-    """Of claims that contradict each other, only one that has won may be used."""
+    """Of claims that contradict each other, only one that has won may be used, if only for now."""
     usable: dict[str, bool] = {}
     for item in contradictions:
         for claim in (item["claim_a_id"], item["claim_b_id"]):
-            won = item["resolution"].startswith("prefer_") and item["winning_claim_id"] == claim
-            usable[claim] = usable.get(claim, True) and won
+            usable[claim] = usable.get(claim, True) and item["winning_claim_id"] == claim
     return usable
 
 
