@@ -1,10 +1,22 @@
-"""`python -m holdfast` is the same as `holdfast`."""
+"""`holdfast`, and `python -m holdfast`, which is the same.
+
+Ctrl-C may come while the command line is still being imported, which takes longest of all that a short command does.
+"""
 
 import sys
 
-from holdfast.cli.app import main
+__all__ = ["start"]
 
-__all__: list[str] = []
+
+def start() -> int:
+    """Run the command line and return the exit code; 130 for a Ctrl-C, however early."""
+    try:
+        from holdfast.cli.app import main
+
+        return main()
+    except KeyboardInterrupt:
+        return 130
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(start())

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,27 @@ def test_help_imports_none_of_the_heavy_libraries(environment: dict[str, str]) -
     )
 
     assert done.stdout.splitlines()[-1] == "set()"
+
+
+def test_ctrl_c_while_the_command_line_is_imported_ends_like_any_other(environment: dict[str, str]) -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
+    module, _, function = project["project"]["scripts"]["holdfast"].partition(":")
+    script = f"""
+import sys
+import tomllib
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == "holdfast.cli.app":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupting())
+from {module} import {function} as start
+sys.exit(start())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=False
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
 def test_the_version_is_data(cli: Cli) -> None:
