@@ -1,6 +1,6 @@
 """`holdfast`, and `python -m holdfast`, which is the same.
 
-Ctrl-C may come while the command line is still being imported, which takes longest of all that a short command does.
+Ctrl-C may come while the command line is still being imported, which takes longest of what a short command does.
 """
 
 import sys

@@ -109,4 +109,5 @@ def test_calls_are_counted_as_events_tell_them(ran: Ran) -> None:
 
     assert {one["section"] for one in told} == {"products", "kb"}
     assert [(one["tokens"], one["is_over"]) for one in told] == [(100, True)] * ran.asked
-    assert [(one["tokens"], one["is_over"]) for one in open_ones] == [(1000, False)] * ran.asked
+    assert len(open_ones) == ran.asked
+    assert all(one["tokens"] > one["begun"]["max_tokens"] and not one["is_over"] for one in open_ones)

@@ -10,6 +10,7 @@ import time
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from tests.launch.writing_places import configured, documents, made_plan, uncite
 from holdfast.errors import ToolError
 from holdfast.launch.writing import section_writer
 from holdfast.launch.writing.model.asking import BUDGET, Model, Reply
+from holdfast.launch.writing.model.calls_told import told_calls
 from holdfast.launch.writing.model.chat import endpoints_of, question
 from holdfast.launch.writing.model.ledger import Allowance, Ledger
 from holdfast.launch.writing.model.recorded import recorded_lines
@@ -27,7 +29,7 @@ from holdfast.launch.writing.model.shares import shares
 
 SECRET = "sk-very-secret"
 MARKED = "tablekit reads"
-STARTED = {"call_id", "model", "provider_base_url", "prompt_hash", "temperature", "max_tokens"}
+STARTED = {"call_id", "model", "provider_base_url", "prompt_hash", "temperature", "max_tokens", "most_tokens"}
 FINISHED = {"call_id", "latency_ms", "token_usage", "finish_reason", "output_hash"}
 FAILED = {"call_id", "error_class", "error_summary", "retryable"}
 
@@ -368,7 +370,14 @@ def test_sections_at_the_same_time_keep_one_budget_and_one_limit_of_calls_at_onc
 
 def test_calls_that_only_events_tell_of_count_too(tmp_path: Path) -> None:
     told = [
-        {"call_id": f"llm_{n:016x}", "section": "docs", "prompt_hash": "0" * 64, "tokens": 10, "is_over": True}
+        {
+            "call_id": f"llm_{n:016x}",
+            "section": "docs",
+            "prompt_hash": "0" * 64,
+            "tokens": 10,
+            "is_over": True,
+            "begun": {},
+        }
         for n in range(99)
     ]
     with fake_model(better) as fake:
@@ -438,7 +447,8 @@ def test_work_that_was_killed_asks_only_what_was_not_answered_and_writes_the_sam
         assert kinds == ["LLM_CALL_STARTED", "LLM_CALL_FINISHED", "LLM_CALL_STARTED"]
         begun = {payload["call_id"]: kind == "LLM_CALL_FINISHED" for kind, payload in events(out)}
         killed.place.about = {**killed.place.about, "model_calls": [
-            {"call_id": one, "section": "docs", "prompt_hash": "0" * 64, "tokens": 1, "is_over": is_over}
+            {"call_id": one, "section": "docs", "prompt_hash": "0" * 64, "tokens": 1, "is_over": is_over,
+             "begun": {}}
             for one, is_over in begun.items()
         ]}  # fmt: skip
         killed.work()
@@ -473,6 +483,25 @@ def test_an_end_that_was_not_told_before_a_kill_is_told_later(
     assert count == len([one for one in first if one[0] == "LLM_CALL_STARTED"])
     assert told == first
     assert again.drafts["docs/index"]["writer"] == "model"
+
+
+def test_what_a_machine_that_is_gone_had_asked_counts_in_full_and_comes_to_its_end(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with fake_model(better) as fake:
+        Written(tmp_path / "gone", fake.url).work()
+        kind, begun = events(capfd.readouterr().out)[0]
+        item = {"work_item_id": "r_1:section_writer:docs"}
+        told = told_calls([SimpleNamespace(type=kind, payload=begun | item)])
+        here = Written(tmp_path / "here", fake.url, about={"model_calls": told}).work()
+
+    asked = fake.asked[0]["body"]
+    words = sum(len(one["content"].encode()) for one in asked["messages"])
+    assert told[0]["tokens"] >= words + asked["max_tokens"]
+    kind, end = events(capfd.readouterr().out)[0]
+    assert (kind, end["call_id"], end["error_class"]) == ("LLM_CALL_FAILED", begun["call_id"], "interrupted")
+    assert here.evidence[f"evidence/llm_calls/{begun['call_id']}.json"]["error_class"] == "interrupted"
+    assert here.drafts["docs/index"]["writer"] == "model"
 
 
 def test_recorded_answers_give_the_same_bytes_and_ask_nobody(tmp_path: Path) -> None:

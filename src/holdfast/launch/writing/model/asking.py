@@ -122,8 +122,8 @@ class Model:
             about = {
                 "model": endpoint.model, "provider_base_url": endpoint.shown, "prompt_hash": question.prompt_hash,
                 "temperature": question.temperature, "max_tokens": question.max_tokens,
+                "most_tokens": (most := question.most_tokens),
             }  # fmt: skip
-            most = question.most_tokens
             call_id = self.ledger.begin(self.section, question.prompt_hash, most, self.allowance, about)
             if call_id is None:
                 return None

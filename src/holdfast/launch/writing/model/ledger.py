@@ -59,7 +59,14 @@ class Ledger:
         self._folder = folder
         self._run_id = run_id
         self._told = [
-            Call(one["call_id"], one["section"], one["prompt_hash"], one["tokens"], is_over=True, begun={})
+            Call(
+                one["call_id"],
+                one["section"],
+                one["prompt_hash"],
+                one["tokens"],
+                is_over=one["is_over"],
+                begun=one["begun"],
+            )
             for one in told
         ]
         (folder / "answers").mkdir(parents=True, exist_ok=True)
