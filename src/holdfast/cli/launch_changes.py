@@ -83,16 +83,16 @@ def preview(run: str, port: int, as_json: bool, **options: Any) -> int:
 
     with told(as_json=as_json), open_service(options) as service:
         from holdfast.launch.previewing import built, listening
-        from holdfast.launch.run_changes import changes_of_run
+        from holdfast.launch.run_changes import changes_in, site_of_run
 
         found = run_of(service, run)
-        changes = changes_of_run(service, found)
         with (
+            site_of_run(service, found) as site,
             tempfile.TemporaryDirectory(prefix="holdfast-preview-", ignore_cleanup_errors=True) as folder,
             listening(port) as server,
         ):
             _say("building the site", as_json=as_json)
-            pages = built(service, found, changes, Path(folder), server)
+            pages = built(service, changes_in(service, found, site), site, Path(folder), server)
             _tell_pages(found, server.origin + server.base_path, pages, as_json=as_json)
             try:
                 server.serve_forever(poll_interval=0.1)

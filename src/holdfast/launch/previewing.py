@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 from holdfast.errors import ToolError, UsageError
 from holdfast.launch import toolchain
 from holdfast.launch.gates.hugo_running import build, copied, listed, source_folder
-from holdfast.launch.run_changes import RunChanges, work_tree_of
+from holdfast.launch.run_changes import RunChanges
 
 if TYPE_CHECKING:
     from holdfast.launch.service import RunService
@@ -77,9 +77,10 @@ def listening(port: int) -> Iterator[PreviewServer]:
 
 
 def built(
-    service: "RunService", run_id: str, changes: RunChanges, folder: Path, server: PreviewServer
+    service: "RunService", changes: RunChanges, site: Path, folder: Path, server: PreviewServer
 ) -> list[dict[str, Any]]:
-    """Build the site into the folder, and the address of each page that the run has made or changed."""
+    """Build the work tree into the folder, and the address of each page that the run has made or changed."""
+    run_id = changes.run_id
     hugo = [tool for tool in toolchain.required("local") if tool.name == "hugo"]
     toolchain.ensure(hugo)
     config = service.run(run_id).config
@@ -90,7 +91,7 @@ def built(
     server.public = folder / "public"
     server.base_path = urlsplit(artifacts["hugo_facts.json"]["base_url"]).path or "/"
     copy, source = folder / "site", source_folder(artifacts)
-    copied(work_tree_of(service, run_id), {}, copy)
+    copied(site, {}, copy)
     executable = toolchain.hugo_executable()
     made = build(executable, copy, source, server.public, config, base_url=server.origin + server.base_path)
     if not made.ok:

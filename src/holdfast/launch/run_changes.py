@@ -1,23 +1,34 @@
-"""What a run changes in the site: its bundle over the commit that it began from, at any moment after linking."""
+"""What a run changes in the site: its bundle over the commit that it began from, at any moment after linking.
 
+In a pool the work tree may be on another machine, or be an old one here. Then it is made again for as long as it is
+looked at: it follows from the commit and the bundle.
+"""
+
+import contextlib
 import json
+import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import ToolError
 from holdfast.git.asking import GitError
+from holdfast.launch.engine.tree_mark import TreeMark
 from holdfast.launch.patching.diff_report import change_of
 from holdfast.launch.patching.engine import apply_bundle
 from holdfast.launch.patching.fence import Fence
 from holdfast.launch.patching.tree import BaseTree
+from holdfast.launch.patching.tree_keeper import put_pages_in
 from holdfast.launch.patching.unified_diff import unified_diff
+from holdfast.launch.scouting.cloning import bring, git_told
+from holdfast.launch.site_access import access_of_run
 from holdfast.launch.updating.record import is_record
 
 if TYPE_CHECKING:
     from holdfast.launch.service import RunService
 
-__all__ = ["RunChanges", "changes_of_run", "work_tree_of"]
+__all__ = ["RunChanges", "changes_in", "changes_of_run", "site_of_run"]
 
 _BUNDLE = "patch_bundle.json"
 
@@ -44,16 +55,14 @@ class RunChanges:
 
 def changes_of_run(service: "RunService", run_id: str) -> RunChanges:
     """The changes of a run; ToolError ILLEGAL_STATE before its pages were put into the site, or after a prune."""
+    with site_of_run(service, run_id) as site:
+        return changes_in(service, run_id, site)
+
+
+def changes_in(service: "RunService", run_id: str, site: Path) -> RunChanges:
+    """The changes of a run, by a work tree of its site."""
     run = service.run(run_id)
-    if _BUNDLE not in service.store.artifacts(run_id):
-        raise ToolError(
-            "ILLEGAL_STATE",
-            f"the run has put nothing into the site yet: it is {run.state}",
-            details={"run_id": run_id, "state": run.state, "reason": "no_bundle"},
-            retryable=False,
-        )
     bundle = json.loads(service.artifact(run_id, _BUNDLE)["content"])
-    site = work_tree_of(service, run_id)
     try:
         tree = BaseTree(site, bundle["base_ref"])
         tree.load(patch["path"] for patch in bundle["patches"])
@@ -65,11 +74,35 @@ def changes_of_run(service: "RunService", run_id: str) -> RunChanges:
     return RunChanges(run_id, bundle["base_ref"], files)
 
 
-def work_tree_of(service: "RunService", run_id: str) -> Path:
-    """The work tree of the site; ToolError ILLEGAL_STATE where there is none any more."""
-    site = service.workspace.run(run_id) / "work" / "site"
-    if not site.is_dir():
-        raise _no_tree(run_id, service.run(run_id).state)
+@contextlib.contextmanager
+def site_of_run(service: "RunService", run_id: str) -> Iterator[Path]:
+    """The work tree of the site; ToolError ILLEGAL_STATE before pages were put into it, or after a prune."""
+    run = service.run(run_id)
+    bundle = service.store.artifacts(run_id).get(_BUNDLE)
+    if bundle is None:
+        raise ToolError(
+            "ILLEGAL_STATE",
+            f"the run has put nothing into the site yet: it is {run.state}",
+            details={"run_id": run_id, "state": run.state, "reason": "no_bundle"},
+            retryable=False,
+        )
+    root = service.workspace.run(run_id)
+    site = root / "work" / "site"
+    if service.workspace.is_pool and (TreeMark(root).read() != bundle.sha256 or not site.is_dir()):
+        with tempfile.TemporaryDirectory(prefix="holdfast-tree-", ignore_cleanup_errors=True) as folder:
+            yield _made_again(service, run_id, Path(folder) / "site")
+    elif site.is_dir():
+        yield site
+    else:
+        raise _no_tree(run_id, run.state)
+
+
+def _made_again(service: "RunService", run_id: str, site: Path) -> Path:
+    config = service.run(run_id).config
+    bundle = json.loads(service.artifact(run_id, _BUNDLE)["content"])
+    with git_told():
+        bring(config["site_repo_url"], config["site_ref"], site, "site", access=access_of_run(config))
+        put_pages_in(site, bundle, config)
     return site
 
 

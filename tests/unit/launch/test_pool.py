@@ -12,12 +12,15 @@ from pathlib import Path
 import psutil
 import pytest
 from tests.launch.pools import Machine, Pool, new_pool
-from tests.launch.products import run_config
+from tests.launch.products import make_site, run_config
 from tests.launch.stages import until
 
+from holdfast.launch.documents import encode, sha256
 from holdfast.launch.engine import pool_executor
 from holdfast.launch.engine.dbos_queue import VERSION, DbosQueue, QueueLostError
 from holdfast.launch.engine.pool_member import Conditions
+from holdfast.launch.engine.tree_mark import TreeMark
+from holdfast.launch.run_changes import changes_of_run, site_of_run
 from holdfast.launch.service import RunService
 from holdfast.launch.store.pool_store import PoolStore
 
@@ -202,6 +205,30 @@ def test_what_is_asked_of_a_pool_without_machines_is_refused_with_what_to_do(
     assert refused.value.retryable
     assert refused.value.hint == "on a machine of the pool: `holdfast launch work`"
     assert [one.state for one in service.store.requests(run_id=run_id)][-1] == "cancelled"
+
+
+def test_a_machine_that_did_not_execute_a_run_shows_what_it_changes_all_the_same(
+    pool: Pool, service: RunService, tmp_path: Path
+) -> None:
+    page, text = "content/docs/x/a.md", "---\ntitle: A\n---\n\nText.\n"
+    sha = make_site(tmp_path / "site")
+    run_id = pool.ready(service, "r_of_others", site_repo_url=str(tmp_path / "site"), site_ref=sha,
+                        allowed_paths=["content/docs/x/"], commit_service={"endpoint_url": "embedded:", "github_token_env": "NO_TOKEN"})  # fmt: skip
+    patch = {"patch_id": "patch_001", "type": "create_file", "path": page, "new_content": text,
+             "content_hash": sha256(text.encode())}  # fmt: skip
+    content = encode("patch_bundle", {"schema_version": "1.0", "base_ref": sha, "patches": [patch]})
+    digest = service.objects.put(content)
+    with service.store.change(run_id) as change:
+        change.artifact("patch_bundle.json", digest, "patch_bundle", "test", len(content))
+    old = service.workspace.run(run_id) / "work" / "site" / page
+    old.parent.mkdir(parents=True)
+    old.write_text("of an earlier turn of this machine")
+    TreeMark(service.workspace.run(run_id)).write("the bundle of that turn")
+
+    assert changes_of_run(service, run_id).files == {page: (None, text.encode())}
+    with site_of_run(service, run_id) as site:
+        assert (site / page).read_text() == text
+    assert not site.exists()
 
 
 def test_a_batch_that_is_interrupted_leaves_its_runs_to_the_pool(

@@ -3,13 +3,17 @@
 What a work tree holds follows from the configuration and the bundle alone, so nothing is copied between machines.
 """
 
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
 from holdfast.launch.patching.engine import apply_bundle
 from holdfast.launch.patching.fence import Fence
 from holdfast.launch.patching.tree import BaseTree, materialise, pictured
 from holdfast.launch.scouting.cloning import bring_both, git_told
 from holdfast.launch.work import Workplace
 
-__all__ = ["work"]
+__all__ = ["put_pages_in", "work"]
 
 
 def work(place: Workplace) -> None:
@@ -17,13 +21,13 @@ def work(place: Workplace) -> None:
     with git_told():
         bring_both(place, 2)
         if place.has("patch_bundle.json"):
-            _put_pages_in(place)
+            put_pages_in(place.site, place.read("patch_bundle.json"), place.config)
     place.progress(2, 2, "both work trees are here")
 
 
-def _put_pages_in(place: Workplace) -> None:
-    bundle = place.read("patch_bundle.json")
-    tree = BaseTree(place.site, place.config["site_ref"])
+def put_pages_in(site: Path, bundle: Mapping[str, Any], config: Mapping[str, Any]) -> None:
+    """Make a clean work tree of the site what the bundle says."""
+    tree = BaseTree(site, config["site_ref"])
     tree.load(patch["path"] for patch in bundle["patches"])
-    applied = apply_bundle(bundle, tree.read, Fence(place.config["allowed_paths"]), tree.paths())
-    materialise(place.site, pictured(bundle, applied, tree))
+    applied = apply_bundle(bundle, tree.read, Fence(config["allowed_paths"]), tree.paths())
+    materialise(site, pictured(bundle, applied, tree))
