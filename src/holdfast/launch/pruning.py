@@ -4,6 +4,7 @@ The history stays: runs, events and artifacts are in the store as they were, so 
 and `replay` go on to work. What goes is what can be made again, and is large.
 """
 
+import contextlib
 import shutil
 import time
 from collections.abc import Collection, Iterator
@@ -16,6 +17,7 @@ from holdfast.errors import ToolError, UsageError
 from holdfast.launch import states
 from holdfast.launch.engine.local import owned
 from holdfast.launch.publishing.addresses import repository_id
+from holdfast.launch.store.refusals import Busy
 
 if TYPE_CHECKING:
     from holdfast.launch.service import RunService
@@ -84,8 +86,10 @@ def removed(service: "RunService", chosen: Collection[Leftover]) -> int:
         freed, troubles = 0, []
         for one in list(_still_there(service, chosen)):
             try:
-                _remove(service.workspace.root / one.path)
-                freed += one.bytes
+                with _out_of_reach(service, one) as may_go:
+                    if may_go:
+                        _remove(service.workspace.root / one.path)
+                        freed += one.bytes
             except OSError as error:
                 troubles.append(f"{one.path}: {error.strerror or type(error).__name__}")
     if troubles:
@@ -97,6 +101,24 @@ def removed(service: "RunService", chosen: Collection[Leftover]) -> int:
             retryable=True,
         )
     return freed
+
+
+@contextlib.contextmanager
+def _out_of_reach(service: "RunService", one: Leftover) -> Iterator[bool]:
+    """The lock of the workspace keeps its own engine away; what keeps a pool away from a run is to hold it."""
+    if not (one.run_id and service.workspace.is_pool):
+        yield True
+        return
+    service.engine.wake()  # whoever holds a run has to live
+    try:
+        token = service.store.claim(one.run_id, service.engine.identity)
+    except Busy:
+        yield False
+        return
+    try:
+        yield service.run(one.run_id).state == one.state
+    finally:
+        service.store.release(one.run_id, token)
 
 
 def _still_there(service: "RunService", chosen: Collection[Leftover]) -> Iterator[Leftover]:

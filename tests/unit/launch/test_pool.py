@@ -15,6 +15,7 @@ from tests.launch.pools import Machine, Pool, new_pool
 from tests.launch.products import make_site, run_config
 from tests.launch.stages import until
 
+from holdfast.launch import pruning
 from holdfast.launch.documents import encode, sha256
 from holdfast.launch.engine import pool_executor
 from holdfast.launch.engine.dbos_queue import VERSION, DbosQueue, QueueLostError
@@ -229,6 +230,29 @@ def test_a_machine_that_did_not_execute_a_run_shows_what_it_changes_all_the_same
     with site_of_run(service, run_id) as site:
         assert (site / page).read_text() == text
     assert not site.exists()
+
+
+def test_a_prune_keeps_the_pool_away_from_a_run_while_its_files_go(
+    pool: Pool, service: RunService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = [pool.ready(service, name) for name in ("r_to_be_pruned", "r_taken_up_again")]
+    found = [pruning.Leftover("run", f"runs/{run_id}", 1, run_id, "LINKING") for run_id in runs]
+    gone: list[tuple[str, bool]] = []
+
+    def remove(path: Path) -> None:
+        gone.append((path.name, service.run(path.name).holder == service.engine.identity))
+
+    monkeypatch.setattr(pruning, "_remove", remove)
+    monkeypatch.setattr(pruning, "_still_there", lambda _, chosen: chosen)  # taken up when it had been looked at
+    assert isinstance(service.store, PoolStore)
+    service.store.wait_here("somebody", host="there", pid=1, lease=600)
+    token = service.store.claim(runs[1], "somebody")
+    pruning.removed(service, found)
+    service.store.release(runs[1], token)
+    service.store.leave("somebody")
+
+    assert gone == [(runs[0], True)]
+    assert service.run(runs[0]).holder is None
 
 
 def test_a_batch_that_is_interrupted_leaves_its_runs_to_the_pool(

@@ -16,7 +16,9 @@ def never() -> bool:
 
 
 class Engine(Protocol):
-    """Executes runs."""
+    """Executes runs. `identity` is what no other process is called."""
+
+    identity: str
 
     def begin(self, kind: str, run_id: str) -> str:
         """Ask for something that nobody will wait for; the id of the request."""
