@@ -91,6 +91,9 @@ def _followed(
             looks += 1
             if looks == _ALONE and service.members() == []:
                 bar("note", 0, None, "no machine works in the pool; on one of them: holdfast launch work")
+            if runs.limit:
+                bar("note", 0, None, runs.limit)
+                runs.limit = ""
             bar("Runs at rest", total - counts["executing"] - counts["waiting"], total, _words(counts))
             pause.wait(_LOOK)
             counts = _looked(runs, counts, bar)

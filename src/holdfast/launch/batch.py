@@ -6,9 +6,10 @@ the key of an entry follows from what it says.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import ToolError, UsageError
@@ -26,6 +27,8 @@ _LARGEST_FILE = 64 << 20
 _MOST_VALUES = 5_000_000
 _MOST_ENTRIES = 10_000
 _LONGEST_LABEL = 60
+_LIMITED = "FORGE_RATE_LIMITED"
+_LONGEST_LIMIT = 2 * 3600  # seconds that a forge may have us wait; those of GitHub are over within an hour
 _LINES = (".jsonl", ".ndjson")
 _REMEDY = "name a list of run configurations (YAML, JSON), or a file with one per line (.jsonl)"
 _RESTING = frozenset({states.VALIDATING, states.READY_FOR_PR, *states.TERMINAL})
@@ -45,11 +48,13 @@ class Entry:
     is_new: bool = False
     state: str = ""
     trouble: str = ""  # why its run goes on no more, where it neither rests nor is executed
+    is_unchanged: bool = False  # the site has all of it already, so there is nothing to open
+    not_before: float = 0.0  # when a forge that has had enough may be asked again
 
     @property
     def is_good(self) -> bool:
         """Whether it came to the end that was wanted."""
-        return self.state in _GOOD and not self.trouble
+        return self.state == states.DONE or (self.state in _GOOD and not self.trouble)
 
     def document(self) -> dict[str, Any]:
         """The entry, for programs."""
@@ -136,10 +141,19 @@ def _opened(told: Any, folder: Path, entry: Entry) -> tuple[Any, str]:
 class Batch:
     """The runs of the entries that nothing is wrong with."""
 
-    def __init__(self, service: "RunService", entries: list[Entry], *, open_pr: bool = False) -> None:
+    def __init__(
+        self,
+        service: "RunService",
+        entries: list[Entry],
+        *,
+        open_pr: bool = False,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
         self.entries = [entry for entry in entries if not entry.problems]
         self._service = service
         self._opens = open_pr
+        self._clock = clock
+        self.limit = ""  # what the forge has said that we wait for
         self._asked: dict[str, str] = {}  # run -> the last request that was made here
 
     def start(self, told: Callable[[int], None], stop: Callable[[], bool]) -> None:
@@ -186,9 +200,11 @@ class Batch:
         """Whether something is still to come for a run that nobody executes; asks for it where that is on us."""
         outcome = self._outcome(entry.run_id)
         if outcome is not None and "error" in outcome:
-            entry.trouble = f"{outcome['error']['code']}: {outcome['error']['message']}"
-        if entry.trouble or entry.state in states.TERMINAL:
+            outcome = self._taken(entry, outcome["error"])
+        if entry.trouble or entry.is_unchanged or entry.state in states.TERMINAL:
             return False
+        if self._clock() < entry.not_before:
+            return True
         if outcome == INTERRUPTED:
             is_opening = self._opens and entry.state in (states.READY_FOR_PR, states.PR_OPENED)
             self._ask(entry, "finish_open_pr" if is_opening else "drive")
@@ -200,6 +216,20 @@ class Batch:
         else:
             return False
         return True
+
+    def _taken(self, entry: Entry, error: Mapping[str, Any]) -> dict[str, Any] | None:
+        """A request that failed means trouble, unless that passes or means no harm; what it is taken for then."""
+        details = error["details"]
+        if details.get("reason") == "busy" or details.get("state") in (states.PR_OPENED, states.DONE):
+            return INTERRUPTED  # somebody else has asked for the same
+        if details.get("reason") == "no_changes":
+            entry.is_unchanged = True
+        elif details.get("code") == _LIMITED and details.get("retry_after_s", _LONGEST_LIMIT) < _LONGEST_LIMIT:
+            entry.not_before = self._clock() + details["retry_after_s"]
+            self.limit = f"the forge wants to be asked again after {details.get('retry_at', 'a while')}"
+        else:
+            entry.trouble = f"{error['code']}: {error['message']}"
+        return None
 
     def _ask(self, entry: Entry, kind: str) -> None:
         self._asked[entry.run_id] = self._service.engine.ask(kind, entry.run_id)

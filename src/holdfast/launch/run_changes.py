@@ -1,7 +1,7 @@
 """What a run changes in the site: its bundle over the commit that it began from, at any moment after linking.
 
-In a pool the work tree may be on another machine, or be an old one here. Then it is made again for as long as it is
-looked at: it follows from the commit and the bundle.
+In a pool the work tree may be on another machine, or be an old one here. Then it is made again for as long as it
+is looked at: it follows from the commit and the bundle.
 """
 
 import contextlib

@@ -179,6 +179,50 @@ def test_a_batch_carries_all_runs_to_their_end_and_means_the_same_ones_when_it_i
     assert other.entries[0].is_good
 
 
+def followed(batch: Batch) -> dict[str, int]:
+    batch.start(lambda _count: None, never)
+    return dict(until(lambda: (c := batch.look()) and not c["executing"] + c["waiting"] and c, "the end of all"))
+
+
+@pytest.mark.parametrize("order", ["busy", "opened"])
+def test_what_somebody_else_asked_for_at_the_same_time_is_no_trouble(
+    service: RunService, tmp_path: Path, order: str
+) -> None:
+    (service.workspace.root / "orders" / "pr_manager").write_text(f"{order} fine")
+    path = written(tmp_path, "batch.json", [config("one")])
+    batch = Batch(service, read_entries(path), open_pr=True)
+
+    assert followed(batch) == {"DONE": 1}
+    assert [(entry.is_good, entry.trouble) for entry in batch.entries] == [(True, "")]
+
+
+def test_a_run_that_changes_nothing_needs_no_attention(service: RunService, tmp_path: Path) -> None:
+    (service.workspace.root / "orders" / "pr_manager").write_text("unchanged")
+    batch = Batch(service, read_entries(written(tmp_path, "batch.json", [config("one")])), open_pr=True)
+
+    assert followed(batch) == {"READY_FOR_PR": 1}
+    assert [(entry.is_good, entry.trouble) for entry in batch.entries] == [(True, "")]
+
+
+def test_a_forge_that_has_had_enough_is_asked_again_when_it_said_and_not_before(
+    service: RunService, tmp_path: Path
+) -> None:
+    now = [100.0]
+    (service.workspace.root / "orders" / "pr_manager").write_text("forge-limited fine")
+    path = written(tmp_path, "batch.json", [config("one")])
+    batch = Batch(service, read_entries(path), open_pr=True, clock=lambda: now[0])
+    batch.start(lambda _count: None, never)
+    until(lambda: batch.look() and batch.limit, "the limit")
+
+    assert batch.limit == "the forge wants to be asked again after noon"
+    now[0] += 1799
+    assert batch.look() == {"READY_FOR_PR": 1, "waiting": 1}
+    assert not service.store.requests(state="pending")
+    now[0] += 2
+    counts = until(lambda: (c := batch.look()) and not c["executing"] + c["waiting"] and c, "the end")
+    assert counts == {"DONE": 1}
+
+
 def test_a_batch_that_is_stopped_while_it_starts_leaves_the_rest_for_the_next_time(
     service: RunService, tmp_path: Path
 ) -> None:

@@ -214,7 +214,8 @@ def test_a_machine_that_did_not_execute_a_run_shows_what_it_changes_all_the_same
     page, text = "content/docs/x/a.md", "---\ntitle: A\n---\n\nText.\n"
     sha = make_site(tmp_path / "site")
     run_id = pool.ready(service, "r_of_others", site_repo_url=str(tmp_path / "site"), site_ref=sha,
-                        allowed_paths=["content/docs/x/"], commit_service={"endpoint_url": "embedded:", "github_token_env": "NO_TOKEN"})  # fmt: skip
+                        allowed_paths=["content/docs/x/"],
+                        commit_service={"endpoint_url": "embedded:", "github_token_env": "NO_TOKEN"})  # fmt: skip
     patch = {"patch_id": "patch_001", "type": "create_file", "path": page, "new_content": text,
              "content_hash": sha256(text.encode())}  # fmt: skip
     content = encode("patch_bundle", {"schema_version": "1.0", "base_ref": sha, "patches": [patch]})
