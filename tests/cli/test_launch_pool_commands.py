@@ -82,3 +82,14 @@ def test_without_the_extra_a_machine_is_told_what_to_install(
     done = cli("launch", "work", env=environment(tmp_path, HOLDFAST_LAUNCH_STORE="postgresql://x@127.0.0.1:1/x"))
     assert done.returncode == 2
     assert "the engine `dbos` is not installed\n  try: pip install 'holdfast[scale]'" in done.stderr
+
+
+def test_a_dry_run_is_executed_here_and_asks_no_pool(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text(json.dumps(CONFIG))
+    pool = {"HOLDFAST_LAUNCH_ENGINE": "dbos", "HOLDFAST_LAUNCH_STORE": "postgresql://x@127.0.0.1:1/x"}
+    done = cli(
+        "launch", "start", str(tmp_path / "run.json"), "--dry-run", "--quiet", env=environment(tmp_path, **pool)
+    )
+    assert done.returncode == 1
+    assert "The product repository product could not be cloned" in done.stderr
+    assert "dry run: nothing was kept" in done.stderr

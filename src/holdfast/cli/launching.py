@@ -52,7 +52,7 @@ def engine_options(function: Decorated) -> Decorated:
 
 @contextlib.contextmanager
 def open_service(options: dict[str, Any], *, kept: bool = True) -> "Iterator[RunService]":
-    """The service over the workspace that the options name; one that is not kept has its store inside."""
+    """The service over the workspace that the options name; one that is not kept has its store inside, and no pool."""
     from dataclasses import replace
 
     from holdfast.settings import load_configuration
@@ -65,7 +65,7 @@ def open_service(options: dict[str, Any], *, kept: bool = True) -> "Iterator[Run
         raise UsageError(
             f"launch runs need {error.name}, which is not installed", remedy="pip install 'holdfast[launch]'"
         ) from error
-    workspace = workspace_of(settings if kept else replace(settings, launch_store=""))
+    workspace = workspace_of(settings if kept else replace(settings, launch_store="", launch_engine="local"))
     log = _logging_to(workspace.root / "launch.log")
     with log, RunService(workspace, workers=settings.launch_workers) as service:
         yield service
