@@ -109,7 +109,7 @@ def _looked(runs: "Batch", before: Counter[str], bar: ProgressBar) -> Counter[st
     except StoreError as trouble:
         if not trouble.retryable:
             raise
-        bar("note", 0, None, trouble.message)
+        bar("note", 0, None, " ".join(trouble.message.split()))
         return before
 
 

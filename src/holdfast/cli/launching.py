@@ -52,7 +52,7 @@ def engine_options(function: Decorated) -> Decorated:
 
 @contextlib.contextmanager
 def open_service(options: dict[str, Any], *, kept: bool = True) -> "Iterator[RunService]":
-    """The service over the workspace that the options name; one that is not kept has its store inside, and no pool."""
+    """The service over the workspace that the options name; one that is not kept is all of it, without a pool."""
     from dataclasses import replace
 
     from holdfast.settings import load_configuration

@@ -5,9 +5,11 @@ started a second time; to cancel does not stop a step; a changed version leaves 
 """
 
 import json
+import os
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from time import monotonic
 
 import psutil
 import pytest
@@ -19,7 +21,7 @@ from holdfast.launch import pruning
 from holdfast.launch.documents import encode, sha256
 from holdfast.launch.engine import pool_executor
 from holdfast.launch.engine.dbos_queue import VERSION, DbosQueue, QueueLostError
-from holdfast.launch.engine.pool_member import Conditions
+from holdfast.launch.engine.pool_member import Conditions, PoolMember
 from holdfast.launch.engine.tree_mark import TreeMark
 from holdfast.launch.run_changes import changes_of_run, site_of_run
 from holdfast.launch.service import RunService
@@ -231,6 +233,27 @@ def test_a_machine_that_did_not_execute_a_run_shows_what_it_changes_all_the_same
     with site_of_run(service, run_id) as site:
         assert (site / page).read_text() == text
     assert not site.exists()
+
+
+@pytest.mark.parametrize("hangs", [False, True])
+def test_a_machine_without_its_store_ends_only_where_its_work_cannot_be_stopped(
+    service: RunService, monkeypatch: pytest.MonkeyPatch, hangs: bool
+) -> None:
+    assert isinstance(service.store, PoolStore)
+    told: list[str] = []
+    ended: list[int] = []
+    queue = DbosQueue(*service.store.queue_place())
+    about = Conditions("zoe", concurrency=2, workers=1, lease=30.0)
+    member = PoolMember(
+        service.workspace, service.store, service.objects, queue, about, lambda kind, _: told.append(kind)
+    )
+    monkeypatch.setattr(os, "_exit", ended.append)
+    vars(member).update(
+        _taken={"a request"}, _running={"a request": None} if hangs else {}, _fenced=monotonic() - 1000
+    )
+    member._fence(is_silent=True)
+
+    assert (len(ended), told) == ((1, ["lost"]) if hangs else (0, []))
 
 
 def test_a_prune_keeps_the_pool_away_from_a_run_while_its_files_go(

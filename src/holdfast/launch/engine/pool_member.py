@@ -148,8 +148,9 @@ class PoolMember(Answering):
             self._fenced = monotonic()
             self._tell_person("silent", "the store cannot be reached; the work is stopped")
             self._loop.call_soon_threadsafe(self._cancel_all)
-        elif self.executing and monotonic() - self._fenced > self._conditions.lease / 4:
-            # Our loop hangs in the store: only this ends our processes in time.
+        elif self._running and monotonic() - self._fenced > self._conditions.lease / 4:
+            # Our loop hangs in the store: only this ends our processes in time. What has stopped and only waits to
+            # be written down is no reason: others do not mind it, and the store may come back any hour.
             self._tell_person("lost", "the work cannot be stopped; this process ends")
             os._exit(_HOPELESS)
 
