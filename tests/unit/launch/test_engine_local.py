@@ -1,7 +1,9 @@
 """One process at a time executes the runs of a workspace, whichever dies, stops or asks meanwhile."""
 
+import errno
 import os
 import signal
+import socket
 import sqlite3
 import threading
 from contextlib import closing, suppress
@@ -308,3 +310,12 @@ def test_a_drive_that_nobody_waits_for_is_asked_for_again_when_its_owner_dies(st
     stage.let_go()
     until(lambda: stage.state(second) == "READY_FOR_PR", "the run that was begun here")
     assert stage.state(first) == "LINKING"  # whoever wanted that one is gone
+
+
+def test_whoever_asked_is_told_that_a_disk_is_full_and_where() -> None:
+    told = asking.unexpected("r_1", OSError(errno.ENOSPC, "No space left on device", "/secret/path"))
+
+    assert told.message == f"there is no space left for the run on {socket.gethostname()}"
+    assert (told.retryable, told.details["reason"], told.hint) == (
+        True, "disk_full", "make room there, then launch_resume",
+    )  # fmt: skip

@@ -7,6 +7,7 @@ what it had begun is then carried to its end, not begun a second time.
 import contextlib
 import errno
 import secrets
+import socket
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -116,11 +117,19 @@ def unexpected(run_id: str, error: BaseException) -> ToolError:
             hint=error.remedy or None,
             retryable=error.retryable,
         )
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return ToolError(
+            "INTERNAL",
+            f"there is no space left for the run on {socket.gethostname()}",
+            details={"run_id": run_id, "cause_class": type(error).__name__, "reason": "disk_full"},
+            hint="make room there, then launch_resume",
+            retryable=True,
+        )
     return ToolError(
         "INTERNAL",
         "the request failed unexpectedly",
         details={"run_id": run_id, "cause_class": type(error).__name__},
-        retryable=isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT),
+        retryable=False,
     )
 
 
