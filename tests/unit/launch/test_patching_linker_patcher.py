@@ -325,6 +325,18 @@ def test_a_page_that_is_no_longer_planned_goes_only_where_that_was_asked_and_nob
     assert (Records({RECORD: (place.site / RECORD).read_bytes()}).get(old) is None) is is_gone
 
 
+def test_the_post_of_an_earlier_version_is_neither_listed_nor_deleted(tmp_path: Path) -> None:
+    post = "content/blog/tablekit/announcing-1-3-0.en.md"
+    drafts = {f"docs/index {INDEX}": OURS.replace("Old text", "New text")}
+    place = placed(
+        tmp_path, recorded({INDEX: OURS, post: "News.\n"}), drafts, updates={"delete_unplanned_pages": True}
+    )
+    work(place)
+
+    assert (place.site / post).read_text() == "News.\n"
+    assert post not in told(place)
+
+
 def test_a_page_that_people_deleted_is_listed_and_its_record_stays(tmp_path: Path) -> None:
     gone = "content/docs/tablekit/gone.md"
     files = {path: content for path, content in recorded({INDEX: OURS, gone: "x\n"}).items() if path != gone}

@@ -178,7 +178,7 @@ def test_a_page_that_an_earlier_run_wrote_may_be_written_again(tmp_path: Path) -
 def test_permalinks_decide_the_address(tmp_path: Path) -> None:
     given = documents(hugo_facts=hugo_facts(permalinks={"page/blog": "/news/:year/:slugorfilename/"}))
     page = by_id(made_plan(tmp_path, configured(tmp_path), given))["blog/announcement"]
-    assert page["url_path"] == "/news/2024/announcement/"
+    assert page["url_path"] == "/news/2024/announcing-1-4-0/"
 
 
 def test_a_claim_that_lost_a_contradiction_is_nowhere(tmp_path: Path) -> None:

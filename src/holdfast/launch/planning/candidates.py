@@ -213,11 +213,13 @@ def _blog(known: Known) -> list[dict[str, Any]]:
     name = plain(known.name)
     version = known.fact("version")
     title = f"Announcing {name} {plain(version['value'])}" if version else f"Announcing {name}"
+    # News of its day: the next version has a post of its own, and leaves this one as it was.
+    file = (version and slug(f"announcing {version['value']}")) or "announcement"
     return [
         _page(
             "blog/announcement", title, "The news.",
             described(f"{title}: what it is, what is new, how to try it, and where to read more.", name),
-            page_role="landing", template="announcement",
+            page_role="landing", template="announcement", slug=file, file=file,
         )
     ]  # fmt: skip
 

@@ -18,12 +18,18 @@ def records_of(config: Mapping[str, Any], hugo: Mapping[str, Any], read: Callabl
 
 
 def is_of_this_run(path: str, config: Mapping[str, Any], hugo: Mapping[str, Any]) -> bool:
-    """Whether a recorded page is in the language of this run: where names of files tell it, folders are shared."""
+    """Whether a recorded page may be one that this run would have to write again, or else be left over.
+
+    It is in the language of the run (where names of files tell it, folders are shared), and no post: those of
+    earlier versions stay as they are.
+    """
     layout = config["site_layout"]
     modes = layout["localization"]["mode_by_section"]
     roots = [
         section for section, root in layout["subdomain_roots"].items() if path.startswith(root.rstrip("/") + "/")
     ]
+    if "blog" in roots:
+        return False
     is_by_name = any(modes.get(section) == "filename" for section in roots)
     return not is_by_name or path.endswith(f".{locale_of(config, hugo)}.md")
 
