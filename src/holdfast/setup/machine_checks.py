@@ -25,6 +25,7 @@ _GIVES = {
     "vector": "search by meaning (holdfast index embed)",
     "launch": "launch runs: Hugo, a Markdown linter, a database",
     "postgres": "launch runs in a PostgreSQL database",
+    "scale": "launch runs on many machines",
     "otel": "OpenTelemetry spans",
 }
 _PATIENCE = 1.0  # seconds for a program to tell its version
