@@ -70,8 +70,11 @@ def test_an_answer_that_does_not_come_is_told_with_what_was_waited_for(worker: S
 
 def test_only_processes_with_the_mark_are_found_and_only_the_living() -> None:
     mark = uuid.uuid4().hex
-    command = [sys.executable, "-I", "-S", "-c", "input()"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, env={**os.environ, MARK: mark}) as process:
+    command = [sys.executable, "-I", "-S", "-c", "print(flush=True); input()"]
+    environment = {**os.environ, MARK: mark}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline()  # before its first words its environment may not be there to be read
         assert marked_processes(mark) == [process.pid]
         assert marked_processes(mark[:-1]) == []
         assert command_line(process.pid) == command
