@@ -44,6 +44,14 @@ def test_findings_are_taken_in_listed_decided_about_and_packed(cli: Cli, reposit
     assert "app.py" in files
 
 
+def test_a_severity_that_no_finding_has_is_told_with_those_on_record(cli: Cli, repository: Path) -> None:
+    cli("triage", "ingest", "dependabot", "alerts.json", cwd=repository)
+    done = cli("triage", "list", "--severity", "criticl", cwd=repository)
+
+    assert done.stdout == "0 of 1 finding: 1 undecided\n"
+    assert done.stderr == "no finding is criticl; on record are: critical\n"
+
+
 def test_records_are_found_by_the_next_search(cli: Cli, repository: Path) -> None:
     (repository / "findings.json").write_text(json.dumps({"findings": [FINDING]}))
     cli("triage", "ingest", "aws_inspector", "findings.json", "--build-index", cwd=repository)
@@ -62,7 +70,8 @@ def test_records_are_found_by_the_next_search(cli: Cli, repository: Path) -> Non
         (("decide", "0123", "accept"), "there is no finding 0123"),
         (("decide", "0123", "perhaps"), "'perhaps' is not one of"),
         (("decide", "0123", "fix", "--expires", "soon"), "--expires: must be an ISO date or time"),
-        (("pack", "../x", "--no-build"), "FINDING: must be a record id"),
+        (("pack", "../x", "--no-build"), "RECORD: must be a record id"),
+        (("pack", "0123", "-o", "pack.txt", "--no-build"), "--out: "),
     ],
 )
 def test_what_is_refused_is_one_line_with_its_remedy(

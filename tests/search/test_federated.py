@@ -206,6 +206,14 @@ def test_a_workspace_is_searched_as_its_file_says(shared: Place) -> None:
     assert refused.value.details["repositories"] == ["api", "gone", "nightly", "web"]
 
 
+def test_an_alias_is_kept_where_another_directory_is_called_so(shared: Place) -> None:
+    path = shared.workspace({"root": "api"}, {"root": "web", "alias": "api"}, name="taken.jsonc")
+    payload = shared.ask(workspacePath=path, repoPath="api")
+
+    assert problems(payload) == {"api": None}
+    assert [hit["file"] for hit in payload["code"]] == [hit["file"] for hit in shared.ask(repoPath="web")["code"]]
+
+
 def test_two_directories_of_one_name_and_one_repository_named_twice(tmp_path: Path) -> None:
     one, other = write(tmp_path / "a" / "shop", JOBS), write(tmp_path / "b" / "shop", JOBS)
     for root in (one, other):

@@ -50,6 +50,10 @@ def test_repositories_of_the_same_name_get_numbers() -> None:
     assert len(set(named.values())) == 5
 
 
+def test_a_name_that_was_given_is_not_lost_to_a_directory_that_is_called_so() -> None:
+    assert list(aliases([Path("/api"), Path("/web")], {Path("/web"): "api"})) == ["api-2", "api"]
+
+
 def test_a_repository_is_meant_by_its_name_its_path_or_by_being_the_first(tmp_path: Path, cache: Path) -> None:
     roots = [write_sample(tmp_path / name / "shop") for name in ("one", "two")]
     place = Served(aliases(roots), cache)

@@ -28,7 +28,11 @@ __all__ = [
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
-_PLACES = {"recordId": "FINDING", "inputPath": "FILE"}  # what has a place of its own on the command line
+_PLACES = {
+    "recordId": "RECORD",
+    "inputPath": "FILE",
+    "outPath": "--out",
+}  # what has a place of its own on the command line
 _SOON = 0.8  # seconds that the work has to notice an interrupt before it is torn out of whatever it does
 
 
@@ -111,7 +115,7 @@ def told_plainly(cache: "Path | None" = None, *, pointing: bool = False) -> Iter
         from holdfast.search.configuration import is_refused
 
         if is_refused(error):
-            raise UsageError(_words_about_files(error), remedy="correct the file; no key is needed") from error
+            raise UsageError(_words_about_files(error), remedy="correct the file") from error
         if "violations" not in error.details or error.code == "NOT_FOUND":
             raise UsageError(error.message, remedy=error.hint or "") from error
         raise UsageError(_words(error), remedy=f"{_command_path()} --help") from error

@@ -125,6 +125,8 @@ def list_(status: str | None, severity: str | None, repo: str | None, as_json: b
     with told_plainly(cache):
         wanted = None if severity is None else severity.lower()
         report = list_findings(repository, cache, status=status, severity=wanted)
+    if wanted is not None and report["total"] and wanted not in report["severities"]:
+        say(f"no finding is {wanted}; on record are: {', '.join(report['severities'])}")
     return _print(report, as_json, lambda: _describe_list(report))
 
 
@@ -187,7 +189,7 @@ def pack(
 
 
 @command.command(name="decide")
-@click.argument("finding")
+@click.argument("finding", metavar="RECORD")
 @click.argument("status", type=click.Choice(_STATUSES))
 @click.option("--because", metavar="TEXT", help="Why.")
 @click.option("--reviewer", metavar="NAME", help="Who decided.")

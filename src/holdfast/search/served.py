@@ -77,12 +77,13 @@ def served() -> "Served":
 
 
 def aliases(roots: Iterable[Path], given: Mapping[Path, str] | None = None) -> dict[str, Path]:
-    """A name for each root: the given one, or that of its directory; with a number where two have the same."""
+    """A name for each root: the given one, or that of its directory, with a number where it is taken already."""
+    given = given or {}
     named: dict[str, Path] = {}
     for root in dict.fromkeys(roots):
-        wanted = (given or {}).get(root) or root.name or "root"
+        wanted = given.get(root) or root.name or "root"
         alias, count = wanted, 1
-        while alias in named:
+        while alias in named or (root not in given and alias in given.values()):
             count += 1
             alias = f"{wanted}-{count}"
         named[alias] = root

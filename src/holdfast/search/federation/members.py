@@ -10,7 +10,7 @@ from pathlib import Path
 from holdfast.errors import ToolError
 from holdfast.search.repository import Repository, absent_repository
 from holdfast.search.request import EVERY_REPOSITORY, SearchRequest
-from holdfast.search.served import Served
+from holdfast.search.served import Served, aliases
 from holdfast.search.workspace import Workspace, find_workspace
 
 __all__ = ["Member", "Members", "members_of"]
@@ -65,16 +65,20 @@ def _found(served: Served, path: str | None, alias: str | None, names: Mapping[P
 
 def _of_workspace(workspace: Workspace, chosen: tuple[str, ...]) -> Iterator[Member]:
     """Its repositories that are enabled; of those that a caller chooses by name, all."""
-    every = _with_own_names(
-        Member(
-            repo.alias or repo.root.name or "/",
-            repo.repository,
-            repo.priority,
-            None if repo.missing is None else ToolError("NOT_FOUND", repo.missing),
+    given = {repo.root: repo.alias for repo in workspace.repos if repo.alias is not None}
+    named = aliases((repo.root for repo in workspace.repos), given)
+    known = [
+        (
+            Member(
+                name,
+                repo.repository,
+                repo.priority,
+                None if repo.missing is None else ToolError("NOT_FOUND", repo.missing),
+            ),
+            repo,
         )
-        for repo in workspace.repos
-    )
-    known = list(zip(every, workspace.repos, strict=True))
+        for name, repo in zip(named, workspace.repos, strict=True)
+    ]
     names = {name for member, repo in known for name in (member.name, str(repo.root))} | {EVERY_REPOSITORY}
     strange = [name for name in chosen if name not in names]
     if strange:

@@ -1,6 +1,7 @@
 """The findings on record, with what was decided about each: the newest decision counts, until it expires."""
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,10 @@ _WORST_FIRST = ("critical", "high", "medium", "low", "informational", "unknown")
 def list_findings(
     repository: Repository, cache_dir: Path, *, status: str | None = None, severity: str | None = None
 ) -> dict[str, Any]:
-    """Every finding in short, the worst first. `status` is that of the decision, `undecided` or `expired`."""
+    """Every finding in short, the worst first. `status` is that of the decision, `undecided` or `expired`.
+
+    `decisions` and `severities` count all of them, listed or not.
+    """
     files = RecordFiles(repository, cache_dir)
     records = list(files.every())
     newest: dict[str, Mapping[str, Any]] = {}
@@ -37,7 +41,8 @@ def list_findings(
         "recordsDir": str(files.records),
         "total": len(findings),
         "findings": chosen,
-        "decisions": dict(sorted(_counted(findings))),
+        "decisions": _counted(findings, "decision"),
+        "severities": _counted(findings, "severity"),
     }
 
 
@@ -61,9 +66,9 @@ def _short(record: Mapping[str, Any], newest: Mapping[str, Mapping[str, Any]]) -
     }
 
 
-def _counted(findings: list[dict[str, Any]]) -> Iterator[tuple[str, int]]:
-    for name in {one["decision"] for one in findings}:
-        yield name, sum(one["decision"] == name for one in findings)
+def _counted(findings: list[dict[str, Any]], field: str) -> dict[str, int]:
+    """How many have each value of a field, by name."""
+    return dict(sorted(Counter(one[field] for one in findings).items()))
 
 
 def _object(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:
