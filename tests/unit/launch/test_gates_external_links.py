@@ -179,7 +179,17 @@ def test_answers_are_remembered_for_their_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"\xff", b"[]", b'{"a": 1}', b'{"a": {"verdict": "ok"}}', b'{"a": ', b"[" * 100_000]
+    "content",
+    [
+        b"",
+        b"\xff",
+        b"[]",
+        b'{"a": 1}',
+        b'{"a": {"verdict": "ok"}}',
+        b'{"a": {"verdict": [], "detail": "", "moved": "", "at": 1}}',
+        b'{"a": ',
+        b"[" * 100_000,
+    ],
 )
 def test_a_broken_cache_is_an_empty_one(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "links.json"

@@ -71,6 +71,26 @@ def test_a_model_may_change_words_but_no_facts(told: str, problem: str) -> None:
     assert problem in "; ".join(verdict.refused)
 
 
+@pytest.mark.parametrize(
+    ("own", "told", "is_taken"),
+    [
+        ("It reads CSV and writes JSON.", "It reads JSON and writes CSV.", False),
+        ("It reads CSV and writes JSON.", "It writes CSV and reads JSON.", False),
+        ("It reads CSV and writes JSON.", "It reads CSV, and it writes JSON.", True),
+        ("Version 1.2 follows version 1.1.", "Version 1.1 follows version 1.2.", False),
+        ("`load` replaces `read`.", "`read` replaces `load`.", False),
+        ("Tables are not sorted, but filtered.", "Tables are sorted, but not filtered.", False),
+        ("Tables are not sorted, but filtered.", "The tables are not sorted but are filtered.", True),
+        ("`load` opens a CSV file.", "To open a CSV file, use `load`.", True),
+    ],
+)
+def test_facts_that_could_be_mixed_up_stay_in_their_order(own: str, told: str, *, is_taken: bool) -> None:
+    verdict = judged((Sentence(own, (A,)),), answer((told, (A,))), {A: own})
+
+    assert verdict.taken == is_taken, verdict.refused
+    assert bool(verdict.refused) != is_taken
+
+
 def test_one_bad_sentence_costs_only_itself() -> None:
     told = answer(
         ("With `Table.read` you open a CSV file.", (A,)),

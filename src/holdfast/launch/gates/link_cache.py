@@ -88,7 +88,8 @@ class LinkCache:
 
 
 def _is_row(row: object) -> bool:
-    if not isinstance(row, dict) or row.get("verdict") not in _LIVES:
+    if not isinstance(row, dict) or not all(
+        isinstance(row.get(name), str) for name in ("verdict", "detail", "moved")
+    ):
         return False
-    is_text = all(isinstance(row.get(name), str) for name in ("detail", "moved"))
-    return is_text and isinstance(row.get("at"), int | float)
+    return row["verdict"] in _LIVES and isinstance(row.get("at"), int | float)

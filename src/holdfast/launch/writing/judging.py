@@ -2,8 +2,8 @@
 
 Judged is what can be judged by eye. A sentence may gain plain words, which hold others together, and words in
 other forms. It may gain no number, version, name, code or other word that neither the template's sentence nor its
-claims have, no negation, and no degree of certainty; and lose none of its own facts. A good sentence may be
-refused; then the template's stays, which is true.
+claims have, no negation, and no degree of certainty; and lose none of its own facts, nor tell several of them in
+another order, which may say the opposite. A good sentence may be refused; then the template's stays, and is true.
 """
 
 import re
@@ -23,6 +23,7 @@ _STRUCTURE = re.compile(r"\s*(?:[#>|=]|[-+]\s|-{3}|\d+[.)]\s|`{3}|~{3})")
 _CODE = re.compile(r"`([^`]+)`")
 _FACT = re.compile(r"\d[\w.]*|\w+(?:[._/@]\w+)+|\b\w*[a-z][A-Z]\w*|--[\w-]+|\b[A-Z]{2,}\w*\b")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_MENTION = re.compile("|".join(one.pattern for one in (_CODE, _FACT, _WORD)))
 _NEGATION = re.compile(
     r"\b(?:not|no|none|never|neither|nor|cannot|without|unsupported|lacks?|except|unless)\b|n['’]t\b",
     re.IGNORECASE,
@@ -41,6 +42,7 @@ _DEGREES = {
 _DEGREE_OF = {word: name for name, words in _DEGREES.items() for word in words.split()}
 _ENDINGS = ("ations", "ation", "ings", "ing", "ions", "ion", "ies", "ied", "es", "ed", "s", "e")
 _SHORTEST_STEM = 3
+_FEWEST_TO_MIX_UP = 2
 
 
 class Verdict(NamedTuple):
@@ -105,6 +107,8 @@ def objection(given: Iterable[Sentence], told: str, claim_texts: Iterable[str]) 
         return f"the text states what no claim says: {', '.join(invented[:5])}"[:300]
     if lost := sorted(_facts(own) - _facts(told)):
         return f"the text leaves out what the sentence said: {', '.join(lost[:5])}"[:300]
+    if _is_reordered(own, told):
+        return "what the sentence said is told in another order, and may mean something else"
     return "" if len(told) <= 2 * len(own) + 100 else "the text is much longer than what it was made of"
 
 
@@ -135,6 +139,31 @@ def _facts(text: str) -> set[str]:
     found |= {one.rstrip(".").lower() for one in _FACT.findall(_CODE.sub(" ", text))}
     words = {word.lower() for word in _WORD.findall(text)}
     return found | (words & (FORMATS | PLATFORMS | NUMBER_WORDS))
+
+
+def _is_reordered(own: str, told: str) -> bool:
+    """Whether what could be mixed up changes places: facts of one kind, or what a negation is about."""
+    code = {one.strip().lower() for one in _CODE.findall(own)}
+    names = _facts(own) - code
+    numbers = {one for one in names if one[0].isdigit() or one in NUMBER_WORDS}
+    if max(len(code), len(numbers), len(names - numbers)) < _FEWEST_TO_MIX_UP and not _NEGATION.search(own):
+        return False
+    before, after = _mentioned(own), _mentioned(told)
+    return [one for one in before if one in after] != [one for one in after if one in before]
+
+
+def _mentioned(text: str) -> list[str]:
+    """Code, names, words that are not plain, and negations by their number, as they are first mentioned."""
+    found: dict[str, None] = {}
+    negations = 0
+    for match in _MENTION.finditer(text):
+        said = match[0].strip("`").strip().rstrip(".").lower()
+        if _NEGATION.search(said):
+            negations += 1
+            found[f"negation {negations}"] = None
+        elif said not in PLAIN_WORDS:
+            found[_stem(said)] = None
+    return list(found)
 
 
 def _degrees(text: str) -> set[str]:
