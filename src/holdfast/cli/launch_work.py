@@ -50,7 +50,7 @@ def work(
       holdfast launch work --concurrency 4 --executor build-7
       holdfast launch work --drain
     """
-    from holdfast.launch.engine.dbos_queue import check_is_installed
+    from holdfast.launch.engine.dbos_queue import QueueLostError, check_is_installed
     from holdfast.launch.engine.pool_member import Conditions
     from holdfast.settings import load_configuration
 
@@ -71,8 +71,11 @@ def work(
         adopted = machine.adopt()
         if adopted:
             tell("adopt", f"going on with {len(adopted)} runs that were interrupted")
-        with _leaving_on_signals(machine, tell):
-            machine.serve(drain=drain)
+        try:
+            with _leaving_on_signals(machine, tell):
+                machine.serve(drain=drain)
+        except QueueLostError as lost:
+            raise UsageError(str(lost), remedy=lost.remedy) from lost
         tell("leave", f"{conditions.name} has left the pool")
     return 0
 

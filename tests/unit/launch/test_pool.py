@@ -6,14 +6,17 @@ started a second time; to cancel does not stop a step; a changed version leaves 
 
 import json
 import os
+import secrets
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import monotonic
 
 import psutil
+import psycopg
 import pytest
 from tests.launch.pools import Machine, Pool, new_pool
+from tests.launch.postgres import fresh_schema
 from tests.launch.products import make_site, run_config
 from tests.launch.stages import until
 
@@ -297,6 +300,27 @@ def test_a_batch_that_is_interrupted_leaves_its_runs_to_the_pool(
     service.cancel(run["run_id"])
 
 
+def test_a_user_who_may_not_make_the_queue_is_told_what_right_is_missing(
+    postgres_server: str, tmp_path: Path
+) -> None:
+    name = f"low_{secrets.token_hex(6)}"
+    with psycopg.connect(postgres_server, autocommit=True) as connection, fresh_schema(postgres_server) as url:
+        schema = url.rpartition("%3D")[2]
+        connection.execute(f"CREATE ROLE {name} LOGIN".encode())
+        connection.execute(f"GRANT ALL ON SCHEMA {schema} TO {name}".encode())
+        try:
+            machine = Pool(tmp_path, url.replace("//postgres@", f"//{name}@")).machine("low")
+            assert machine.process.wait(60) == 2
+        finally:
+            connection.execute(f"DROP OWNED BY {name}".encode())
+            connection.execute(f"DROP ROLE {name}".encode())
+    told = [line for line in machine.output.read_text().splitlines() if not line.startswith("{")]
+    assert told == [
+        "holdfast: the queue cannot be opened: permission denied for database postgres",
+        "  try: give the user of the database the right to make a schema: GRANT CREATE ON DATABASE",
+    ]
+
+
 @pytest.mark.parametrize(("failures", "ends_well"), [(2, True), (3, False)])
 def test_a_machine_that_joins_while_the_queue_is_dropped_tries_again_but_not_for_ever(
     service: RunService, monkeypatch: pytest.MonkeyPatch, failures: int, ends_well: bool
@@ -306,7 +330,7 @@ def test_a_machine_that_joins_while_the_queue_is_dropped_tries_again_but_not_for
     def open_at_last(queue: DbosQueue, executor_id: str, carry_out: Callable[[str], str]) -> None:
         if left[0]:
             left[0] -= 1
-            raise QueueLostError("it is being dropped")
+            raise QueueLostError("it is being dropped", RuntimeError("so it is"))
         really_open(queue, executor_id, carry_out)
 
     monkeypatch.setattr(DbosQueue, "open", open_at_last)

@@ -32,11 +32,19 @@ VERSION = "holdfast-launch-1"
 _POLLING = 0.25  # seconds between two looks of DBOS at its queue
 _MOST = 1000  # requests that stand in the queue at the same time; the others wait in the store
 _SOON = 1  # whoever waits for an answer comes before a run that was queued with hundreds of others
+_MAY_NOT = "give the user of the database the right to make a schema: GRANT CREATE ON DATABASE"
 _EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 class QueueLostError(HoldfastError):
     """The tables of the queue cannot be used; they are made again when it is opened again."""
+
+    def __init__(self, what: str, cause: Exception) -> None:
+        # Of what the driver said, its first line: the rest is SQL and addresses of manuals.
+        said = getattr(cause, "orig", None) or cause
+        super().__init__(f"{what}: {(str(said).splitlines() or [''])[0] or type(said).__name__}")
+        is_forbidden = type(said).__name__ == "InsufficientPrivilege"
+        self.remedy = _MAY_NOT if is_forbidden else "check that the database server runs and can be reached"
 
 
 def check_is_installed() -> None:
@@ -74,7 +82,7 @@ class DbosQueue:
             DBOS.launch()
         except Exception as error:
             self.close()
-            raise QueueLostError(f"the queue cannot be opened: {error}") from error
+            raise QueueLostError("the queue cannot be opened", error) from error
 
     def close(self) -> None:
         """Be given nothing any more; what this process still does ends by itself."""
@@ -106,7 +114,7 @@ class DbosQueue:
             for request in missing[: max(0, _MOST - len(known))]:
                 self._enqueue(request)
         except Exception as error:
-            raise QueueLostError(f"the queue cannot be used: {error}") from error
+            raise QueueLostError("the queue cannot be used", error) from error
         return len(missing)
 
     def _enqueue(self, request: "AskedRequest") -> None:
