@@ -50,6 +50,26 @@ def test_a_batch_is_not_left_to_a_pool_that_is_none(cli: Cli, tmp_path: Path, ba
     assert "holdfast: nobody goes on with them without a pool\n  try: --launch-engine dbos" in done.stderr
 
 
+def test_a_batch_that_is_left_opens_no_pull_requests(cli: Cli, tmp_path: Path, batch: Path) -> None:
+    done = cli("launch", "batch", str(batch), "--detach", "--open-pr", env=environment(tmp_path))
+    assert done.returncode == 2
+    assert "whoever leaves opens no pull requests\n  try: leave one of" in done.stderr
+
+
+def test_an_entry_whose_key_belongs_to_another_configuration_is_told_with_its_reason(
+    cli: Cli, tmp_path: Path
+) -> None:
+    for name, slug in (("one.json", "one"), ("other.json", "other")):
+        (tmp_path / name).write_text(json.dumps([{"config": {**CONFIG, "product_slug": slug}, "key": "k"}]))
+    first = cli("launch", "batch", str(tmp_path / "one.json"), "--quiet", env=environment(tmp_path))
+    assert first.returncode == 1
+    assert "  one  FAILED  " in first.stdout
+    assert "could not be cloned" in first.stdout
+    done = cli("launch", "batch", str(tmp_path / "other.json"), "--quiet", env=environment(tmp_path))
+    assert done.returncode == 1
+    assert "entry 1 (other):\n  this idempotency_key started a run with another configuration" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "variables", "told"),
     [

@@ -59,6 +59,8 @@ def batch(
     from holdfast.cli.indexing import stop_on_interrupt
     from holdfast.launch.batch import Batch, read_entries
 
+    if detach and open_pr:
+        raise UsageError("whoever leaves opens no pull requests", remedy="leave one of --detach and --open-pr out")
     with told(as_json=as_json):
         entries = read_entries(file, label=label)
         wrong = [entry for entry in entries if entry.problems]
@@ -77,7 +79,10 @@ def batch(
             except KeyboardInterrupt:
                 _say_stopped(runs.unfinished(), len(runs.entries), file, is_pool=service.members() is not None)
                 raise
-    return _tell(entries, counts, as_json=as_json, is_over=not detach)
+    refused = [entry for entry in runs.entries if entry.problems]
+    if not as_json:
+        _tell_wrong(refused)
+    return _tell(entries, counts, as_json=as_json, is_over=not detach) or int(bool(refused))
 
 
 def _followed(
@@ -151,6 +156,8 @@ def _say_stopped(left: int, total: int, file: Path, *, is_pool: bool) -> None:
 
 
 def _tell(entries: Sequence["Entry"], counts: Counter[str], *, as_json: bool, is_over: bool) -> int:
+    from holdfast.present.bounds import clean_line
+
     bad = [entry for entry in entries if not entry.is_good]
     states = {name: count for name, count in sorted(counts.items()) if name not in _AT_WORK and count}
     if as_json:
@@ -160,7 +167,7 @@ def _tell(entries: Sequence["Entry"], counts: Counter[str], *, as_json: bool, is
         print(f"{len(entries)} entries, {sum(entry.is_new for entry in entries)} new runs: {_words(counts)}")
         for entry in bad[:_MOST_TOLD] if is_over else ():
             if entry.run_id:
-                why = f"  {entry.trouble}" if entry.trouble else ""
+                why = f"  {clean_line(entry.trouble)}" if entry.trouble else ""
                 print(f"  {entry.run_id}  {entry.name}  {entry.state}{why}")
         if is_over and len(bad) > _MOST_TOLD:
             print(f"  … and {len(bad) - _MOST_TOLD} more; --json lists all")

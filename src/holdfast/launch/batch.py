@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.errors import ToolError, UsageError
 from holdfast.launch import states
 from holdfast.launch.engine.asking import INTERRUPTED
+from holdfast.launch.identifiers import key_problem
 from holdfast.launch.run_config import checked, config_sha256, load_file, parsed, read_text
 from holdfast.launch.store.asked import OPEN
 
@@ -83,7 +84,8 @@ def read_entries(path: Path, *, label: str = "") -> list[Entry]:
 
 
 def _of_lines(text: str, name: str) -> Iterator[Any]:
-    for number, line in enumerate(text.splitlines(), start=1):
+    # Not at every separator that Unicode knows: in JSON, text may hold those as they are.
+    for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
                 yield parsed(line, name, is_json=True)
@@ -126,6 +128,8 @@ def _opened(told: Any, folder: Path, entry: Entry) -> tuple[Any, str]:
         key = told.get("key", "")
         if not isinstance(key, str):
             raise UsageError("its key is no text")
+        if "key" in told and (problem := key_problem(key)):
+            raise UsageError(problem)
         told = told["config"] if "config" in told else told["file"]
         if not isinstance(told, str | dict):
             raise UsageError("it holds neither a configuration nor the path of a file")
@@ -190,6 +194,8 @@ class Batch:
         for entry in started:
             entry.state, is_held = where[entry.run_id]
             counts[entry.state] += 1
+            if entry.state == states.FAILED and not entry.trouble:
+                entry.trouble = _failed(self._service, entry.run_id)
             if is_held:
                 counts["executing"] += 1
             elif entry.run_id in wanted or self._goes_on(entry):
@@ -238,6 +244,12 @@ class Batch:
         request = self._asked.pop(run_id, None)
         found = self._service.store.request(request) if request else None
         return None if found is None else found.outcome
+
+
+def _failed(service: "RunService", run_id: str) -> str:
+    """Why a run cannot be carried on."""
+    failure = service.run(run_id).failure
+    return f"{failure['code']}: {failure['message']}" if failure else ""
 
 
 def _paused(service: "RunService", run_id: str) -> str:

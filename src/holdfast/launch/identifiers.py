@@ -5,9 +5,10 @@ import re
 import uuid
 from datetime import UTC, datetime
 
-__all__ = ["is_run_id", "request_key", "run_id", "span_id", "stamp", "trace_id", "work_item_id"]
+__all__ = ["is_run_id", "key_problem", "request_key", "run_id", "span_id", "stamp", "trace_id", "work_item_id"]
 
 _RUN_ID = re.compile(r"[a-zA-Z0-9_-]{8,64}")
+_LONGEST_KEY = 200
 _NAMESPACE = uuid.UUID("6f2f7a52-5d0e-5f5e-9a53-0f1f4e1d8a11")
 
 
@@ -21,6 +22,14 @@ def run_id(now: datetime, suffix: str) -> str:
 def is_run_id(text: object) -> bool:
     """Whether this could be the id of a run."""
     return isinstance(text, str) and _RUN_ID.fullmatch(text) is not None
+
+
+def key_problem(key: str) -> str:
+    """Why this cannot be the key under which a run is started once; empty where it can."""
+    if not 0 < len(key) <= _LONGEST_KEY:
+        return f"an idempotency_key has 1 to {_LONGEST_KEY} characters"
+    is_text = not any("\ud800" <= letter <= "\udfff" for letter in key)
+    return "" if is_text else "an idempotency_key holds no half of a character"
 
 
 def stamp(now: datetime) -> str:

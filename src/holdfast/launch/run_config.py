@@ -93,7 +93,7 @@ def read_text(path: Path, *, largest: int = _LARGEST_FILE, remedy: str = _WRITE_
     try:
         # A pipe would be waited for without an end.
         if not stat.S_ISREG(path.stat().st_mode):
-            raise UsageError(f"{path.name} is no file", remedy=remedy)
+            raise UsageError(f"{path.name or path} is no file", remedy=remedy)
         with path.open("rb") as file:
             content = file.read(largest + 1)
     except (OSError, ValueError) as error:

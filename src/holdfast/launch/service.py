@@ -17,7 +17,7 @@ from holdfast.launch.engine.engine import Engine, never
 from holdfast.launch.engine.local import LocalEngine
 from holdfast.launch.engine.pool import PoolEngine
 from holdfast.launch.engine.refusals import artifact_lost, check_may_cancel
-from holdfast.launch.identifiers import is_run_id, run_id
+from holdfast.launch.identifiers import is_run_id, key_problem, run_id
 from holdfast.launch.issues import ordered, title
 from holdfast.launch.run_config import checked, config_sha256
 from holdfast.launch.store.export import EVENTS_FILE, replay, replay_file
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = ["RunService"]
 
-_LONGEST_KEY = 200
 _PATIENCE = 2.0  # seconds that telemetry has at the end of a command
 
 
@@ -225,8 +224,8 @@ class RunService:
 
     def start(self, config: Any, key: str | None = None, *, drive: bool = True) -> tuple[Run, bool]:
         """Start a run, or find the one that the same key started before; whether it is a new one."""
-        if key is not None and not 0 < len(key) <= _LONGEST_KEY:
-            raise ToolError("INVALID_INPUT", f"an idempotency_key has 1 to {_LONGEST_KEY} characters")
+        if key is not None and (problem := key_problem(key)):
+            raise ToolError("INVALID_INPUT", problem)
         settled = checked(config)
         digest = config_sha256(settled)
         now = datetime.now(UTC)

@@ -75,6 +75,21 @@ def test_everything_that_is_wrong_is_told_at_once_each_with_its_entry(tmp_path: 
     assert wrong[14] == ["it is no path of a file"]
 
 
+@pytest.mark.parametrize("key", ["", "x" * 201, "\ud800"])
+def test_a_key_that_no_run_can_have_is_told_before_anything_is_started(tmp_path: Path, key: str) -> None:
+    (entry,) = read_entries(written(tmp_path, "batch.json", [{"config": config("one"), "key": key}]))
+    assert [problem[:20] for problem in entry.problems] == ["an idempotency_key h"]
+
+
+def test_a_line_ends_where_json_says_and_not_where_unicode_does(tmp_path: Path) -> None:
+    told = config("one", product_name="one\u2028and\u0085two")
+    lines = "\r\n".join(json.dumps(entry, ensure_ascii=False) for entry in (told, config("two")))
+    entries = read_entries(written(tmp_path, "batch.jsonl", lines))
+    assert [entry.name for entry in entries] == ["one", "two"]
+    plain = read_entries(written(tmp_path, "batch.json", [told]))
+    assert problems(entries) == problems(plain)
+
+
 def test_a_line_that_is_no_json_is_told_with_its_number_and_the_others_are_read(tmp_path: Path) -> None:
     lines = "\n".join([json.dumps(config("one")), "{half", json.dumps(config("two"))])
     entries = read_entries(written(tmp_path, "batch.jsonl", lines))
@@ -157,6 +172,7 @@ def test_a_batch_carries_all_runs_to_their_end_and_means_the_same_ones_when_it_i
     counts = until(lambda: (c := batch.look()) and not c["executing"] + c["waiting"] and c, "the end of both")
     assert counts == {"FAILED": 2}
     assert not any(entry.is_good for entry in batch.entries)
+    assert all(": " in entry.trouble for entry in batch.entries)
 
     again = Batch(service, read_entries(path), open_pr=True)
     again.start(counted.append, never)
