@@ -20,6 +20,8 @@ import pytest
 from tests.cli.conftest import Cli
 from tests.launch.products import git, make_product, make_site
 
+from holdfast.cli.launch_text import describe_gates
+
 pytestmark = [pytest.mark.xdist_group("launch-cli"), pytest.mark.timeout(180)]
 
 
@@ -157,6 +159,25 @@ def test_the_status_of_a_run_that_failed_says_why_and_so_does_every_refusal(desk
     refused = json.loads(typed("resume", "last", "--json", launch="lost").stdout)["error"]
     assert refused["details"]["failure"]["message"] == asked["failure"]["message"]
     assert asked["failure"]["message"] in refused["message"]
+
+
+@pytest.mark.parametrize(
+    "word", ["status", "events", "validate", "fix", "resume", "cancel", "open-pr", "replay", "diff"]
+)
+def test_a_directory_that_was_mistyped_is_not_made_by_looking_for_a_run(
+    tmp_path: Path, word: str, cli: Cli
+) -> None:
+    told = cli("launch", word, "last", "--launch-dir", str(tmp_path / "lanch" / "runs"))
+
+    assert (told.returncode, told.stderr.splitlines()[0]) == (2, "holdfast: there are no runs here yet")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_gate_that_was_skipped_is_not_said_to_have_passed() -> None:
+    gates = [{"status": status} for status in ("passed", "skipped", "failed", "passed")]
+
+    assert describe_gates(gates) == "2 of 4 gates passed, 1 skipped"
+    assert describe_gates(gates[:1]) == "1 of 1 gates passed"
 
 
 def test_the_same_key_starts_nothing_new(desk: Desk, typed: Typed) -> None:

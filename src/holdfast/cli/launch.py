@@ -140,7 +140,7 @@ def status(run: str, as_json: bool, **options: Any) -> int:
     """
     from holdfast.cli.launch_text import describe_status
 
-    with told(as_json=as_json), open_service(options) as service:
+    with told(as_json=as_json), open_service(options, run=run) as service:
         found = service.status(run_of(service, run))
         failure, issues = service.run(found["run_id"]).failure, service.open_issues(found["run_id"])
     if as_json:
@@ -186,7 +186,7 @@ def artifact(run: str, name: str, **options: Any) -> int:
       holdfast launch artifact last page_plan.json
       holdfast launch artifact last drafts/docs/installation.md
     """
-    with told(), open_service(options) as service:
+    with told(), open_service(options, run=run) as service:
         found = run_of(service, run)
         service.artifact(found, name)  # says what is wrong with the name
         content = service.objects.read(service.store.artifacts(found)[name].sha256)
@@ -209,7 +209,7 @@ def events(run: str, follow: bool, as_json: bool, **options: Any) -> int:
     """
     from holdfast.cli.indexing import stop_on_interrupt
 
-    with told(), open_service(options) as service, stop_on_interrupt() as stop:
+    with told(), open_service(options, run=run) as service, stop_on_interrupt() as stop:
         found, seen = run_of(service, run), 0
         while True:
             rests = service.run(found).holder is None and service.run(found).state in _RESTING
@@ -232,7 +232,7 @@ def validate(run: str, as_json: bool, quiet: bool, **options: Any) -> int:
     Examples:
       holdfast launch validate last
     """
-    with told(as_json=as_json), open_service(options) as service:
+    with told(as_json=as_json), open_service(options, run=run) as service:
         found = run_of(service, run)
         done = watched(service, found, quiet, lambda stop: service.validate(found, stop=stop))
         return _report(service, found, done, as_json)
@@ -252,7 +252,7 @@ def fix(run: str, everything: bool, as_json: bool, quiet: bool, **options: Any) 
       holdfast launch fix last
       holdfast launch fix last --all
     """
-    with told(as_json=as_json), open_service(options) as service:
+    with told(as_json=as_json), open_service(options, run=run) as service:
         found = run_of(service, run)
         while True:
             done = watched(service, found, quiet, lambda stop: service.fix_next(found, stop=stop))
@@ -275,7 +275,7 @@ def resume(run: str, as_json: bool, quiet: bool, **options: Any) -> int:
     """
     from holdfast.launch.engine.refusals import check_may_resume
 
-    with told(as_json=as_json), open_service(options) as service:
+    with told(as_json=as_json), open_service(options, run=run) as service:
         found = run_of(service, run)
         check_may_resume(service.run(found))
         drive(service, found, quiet=quiet)
@@ -293,7 +293,7 @@ def cancel(run: str, as_json: bool, **options: Any) -> int:
     Examples:
       holdfast launch cancel last
     """
-    with told(as_json=as_json), open_service(options) as service:
+    with told(as_json=as_json), open_service(options, run=run) as service:
         found = run_of(service, run)
         state = service.cancel(found)
     if as_json:
@@ -315,7 +315,7 @@ def open_pr(run: str, as_json: bool, quiet: bool, **options: Any) -> int:
     Examples:
       holdfast launch open-pr last
     """
-    with told(as_json=as_json), open_service(options) as service:
+    with told(as_json=as_json), open_service(options, run=run) as service:
         found = run_of(service, run)
         done = watched(service, found, quiet, lambda stop: service.open_pr(found, stop=stop))
     if as_json:
@@ -338,7 +338,7 @@ def replay(run: str, as_json: bool, **options: Any) -> int:
     Examples:
       holdfast launch replay last
     """
-    with told(as_json=as_json), open_service(options) as service:
+    with told(as_json=as_json), open_service(options, run=run) as service:
         found = run_of(service, run)
         events, differences = service.replay(found)
     if as_json:
@@ -396,14 +396,13 @@ def _changes_nothing(service: "RunService", run_id: str) -> bool:
 
 
 def _report(service: "RunService", run_id: str, done: dict[str, Any], as_json: bool) -> int:
-    from holdfast.cli.launch_text import describe_issues, next_words
+    from holdfast.cli.launch_text import describe_gates, describe_issues, next_words
 
     report = done["validation_report"]
     if as_json:
         print_json({"ok": True, "run_id": run_id, **done})
     else:
-        passed = sum(1 for gate in report["gates"] if gate["ok"])
-        print(f"{passed} of {len(report['gates'])} gates passed")
+        print(describe_gates(report["gates"]))
         print("\n".join(describe_issues(report["issues"])))
         state = service.run(run_id).state
         print(next_words(run_id, state, issues=len(report["issues"])), file=sys.stderr)

@@ -44,7 +44,7 @@ def diff(run: str, stat: bool, no_color: bool, as_json: bool, **options: Any) ->
       holdfast launch diff last --stat
       holdfast launch diff last | git -C ~/src/site apply --check
     """
-    with told(as_json=as_json), open_service(options) as service:
+    with told(as_json=as_json), open_service(options, run=run) as service:
         from holdfast.launch.run_changes import changes_of_run
 
         changes = changes_of_run(service, run_of(service, run))

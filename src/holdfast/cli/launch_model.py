@@ -69,7 +69,7 @@ def answers(run: str, **options: Any) -> int:
     """
     import json
 
-    with told(), open_service(options) as service:
+    with told(), open_service(options, run=run) as service:
         found = run_of(service, run)
         kept = service.store.artifacts(found)
         names = sorted(name for name in kept if name.startswith("evidence/llm_calls/"))

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 __all__ = [
+    "describe_gates",
     "describe_issues",
     "describe_runs",
     "describe_status",
@@ -34,6 +35,14 @@ def describe_status(
     yield f"artifacts {len(status['artifacts'])}"
     for one in status["artifacts"]:
         yield f"  {one['name']}"
+
+
+def describe_gates(gates: Sequence[dict[str, Any]]) -> str:
+    """How many gates passed; one that was skipped has looked at nothing, and is not counted among them."""
+    statuses = [gate["status"] for gate in gates]
+    skipped = statuses.count("skipped")
+    words = f"{statuses.count('passed')} of {len(statuses)} gates passed"
+    return f"{words}, {skipped} skipped" if skipped else words
 
 
 def describe_issues(issues: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -51,8 +51,11 @@ def engine_options(function: Decorated) -> Decorated:
 
 
 @contextlib.contextmanager
-def open_service(options: dict[str, Any], *, kept: bool = True) -> "Iterator[RunService]":
-    """The service over the workspace that the options name; one that is not kept is all of it, without a pool."""
+def open_service(options: dict[str, Any], *, kept: bool = True, run: str | None = None) -> "Iterator[RunService]":
+    """The service over the workspace that the options name; one that is not kept is all of it, without a pool.
+
+    A command about a run looks for it and makes nothing: a directory that was mistyped stays what it is.
+    """
     from dataclasses import replace
 
     from holdfast.settings import load_configuration
@@ -66,6 +69,8 @@ def open_service(options: dict[str, Any], *, kept: bool = True) -> "Iterator[Run
             f"launch runs need {error.name}, which is not installed", remedy="pip install 'holdfast[launch]'"
         ) from error
     workspace = workspace_of(settings if kept else replace(settings, launch_store="", launch_engine="local"))
+    if run is not None and not settings.launch_store and not (workspace.root / "runs.sqlite").exists():
+        raise _no_runs()
     log = _logging_to(workspace.root / "launch.log")
     with log, RunService(workspace, workers=settings.launch_workers) as service:
         yield service
@@ -91,9 +96,7 @@ def run_of(service: "RunService", text: str) -> str:
     """The id of the run that is meant: written out, `last`, or any part that only one run has."""
     runs = service.store.runs(limit=100_000)
     if text == "last" and not runs:
-        raise UsageError(
-            "there are no runs here yet", remedy="holdfast launch start run.yaml, or --launch-dir DIR"
-        )
+        raise _no_runs()
     if text == "last":
         return runs[0].run_id
     matches = [run.run_id for run in runs if run.run_id == text] or [
@@ -104,6 +107,10 @@ def run_of(service: "RunService", text: str) -> str:
     if matches:
         raise UsageError(f"{len(matches)} runs have {text!r} in their id", remedy="write more of it")
     raise UsageError(f"there is no run {text!r}", remedy="holdfast launch list")
+
+
+def _no_runs() -> UsageError:
+    return UsageError("there are no runs here yet", remedy="holdfast launch start run.yaml, or --launch-dir DIR")
 
 
 def print_json(document: Any) -> None:
