@@ -81,7 +81,7 @@ def preview(run: str, port: int, as_json: bool, **options: Any) -> int:
     import tempfile
     from pathlib import Path
 
-    with told(as_json=as_json), open_service(options) as service:
+    with told(as_json=as_json), open_service(options, run=run) as service:
         from holdfast.launch.previewing import built, listening
         from holdfast.launch.run_changes import changes_in, site_of_run
 
