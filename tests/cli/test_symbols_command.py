@@ -30,7 +30,7 @@ def test_callers_are_listed_with_how_sure_each_is(cli: Cli, shop_folder: Path) -
     assert done.stdout.index("calls stock.reserve: by its import") < done.stdout.index(
         "a guess, by the name alone"
     )
-    assert done.stdout.startswith("till.py:5  function  sell")
+    assert done.stdout.startswith("till.py:5  function  sell\n")
 
 
 def test_a_definition_that_is_not_there_is_told_without_a_query(cli: Cli, shop_folder: Path) -> None:

@@ -189,7 +189,7 @@ def _head(hit: Payload, look: Look) -> str:
     name = look.paint(_flat(hit.get("name") or hit.get("headline") or ""), "name")
     score = hit.get("score")
     digits = 4 if hit.get("repo") else 2  # the scores of several repositories are sums of small fractions
-    number = look.paint(f"{score:.{digits}f}", "dim") if isinstance(score, int | float) else ""
+    number = look.paint(f"{score:.{digits}f}", "dim") if score else ""  # symbols are found, not scored
     repo = look.paint(f"[{_flat(hit['repo'])}]", "dim") if hit.get("repo") else ""
     return "  ".join(part for part in (repo, place, kind, name, number) if part)
 
