@@ -12,6 +12,7 @@ from holdfast.observe.sink import EventSink
 from holdfast.settings import Settings
 from holdfast.stdio.streams import claim_standard_streams
 from holdfast.vocabulary.events import ServerStarted, ServerStopped
+from holdfast.worker.heap import share_heaps
 from holdfast.worker.lifespan import entered
 from holdfast.worker.registry import Registry
 from holdfast.worker.stdio import Ended, serve_stdio
@@ -33,6 +34,7 @@ def serve(server: Registry, settings: Settings) -> int:
     log.flush()
     if log.last_error:
         print(f"{server.name}: the event log cannot be written: {log.last_error}", file=sys.stderr)  # noqa: T201
+    share_heaps()
     # What is loaded now stays for good; the collector need not look through it again and again.
     gc.collect()
     gc.freeze()
