@@ -26,14 +26,22 @@ from holdfast.worker.invoke import run_here
 from holdfast.worker.isolated_asking import RemoteAsking
 from holdfast.worker.progress import ProgressMeter
 
-__all__ = ["main"]
+__all__ = ["SERVER_IS_GONE", "main"]
+
+SERVER_IS_GONE = 3  # the exit code of a child that had nobody to tell its outcome
 
 
 def main() -> None:
-    """Read one request from stdin, run it, write its outcome to stdout."""
+    """Read one request from stdin, run it, write its outcome to stdout.
+
+    Where the server died meanwhile nobody is left to be told anything: the end is a quiet one.
+    """
     streams = claim_standard_streams()
     reader = os.fdopen(streams.reader, "rb")  # answers to questions come later
-    request = decode(reader.readline())
+    line = reader.readline()
+    if not line.endswith(b"\n"):
+        os._exit(SERVER_IS_GONE)
+    request = decode(line)
 
     def tell(message: dict[str, Any]) -> None:
         data = encode(message) + b"\n"
@@ -41,10 +49,15 @@ def main() -> None:
             data = data[os.write(streams.writer, data) :]
 
     # Not asyncio.run: it would wait for what the tool left in its loop before the outcome could be told.
-    tell(asyncio.new_event_loop().run_until_complete(_run(request, tell, reader)))
+    outcome = asyncio.new_event_loop().run_until_complete(_run(request, tell, reader))
+    code = 0
+    try:
+        tell(outcome)
+    except BrokenPipeError:
+        code = SERVER_IS_GONE
     # Threads that the tool left behind must not keep the process, and its parent, waiting.
     sys.stderr.flush()
-    os._exit(0)
+    os._exit(code)
 
 
 class _KillRelay:
