@@ -164,7 +164,7 @@ class _HostProcess:
             await self._outbox.open(streams.writer, streams.reader)
             self._host = self._new_host(options, public, capsule)
             self._start_front()
-            await self._onlookers.start(self._host, lambda: self._host.state.session.revision)
+            await self._onlookers.start(self._host, lambda: self._host.state.session.spoken)
             await self._register()
             if capsule is not None and capsule.unread:
                 feed(capsule.unread)

@@ -29,6 +29,7 @@ from holdfast.host.own_tools import (
     tool_entry,
     tool_result,
 )
+from holdfast.kernel.accounting import trace_of
 from holdfast.kernel.commands import ToClient
 from holdfast.observe.sink import EventSink
 from holdfast.present.profile import META_CAPABILITIES, META_REVISION, MODERN, Profile
@@ -256,6 +257,7 @@ class Surface:
     def _tell_end(self, request: Request, own: _Own, begun: float) -> None:
         self._answered += 1
         is_call = request.method == "tools/call"
+        trace = trace_of(request.params)
         self.emit(
             (CallEnded if is_call else RequestEnded)(
                 request.id,
@@ -264,9 +266,11 @@ class Surface:
                 own.outcome,
                 round((time.monotonic() - begun) * 1000, 3),
                 own.code,
+                trace=trace.parent,
                 method=request.method,
                 ended_by="host",
                 attempts=0,
+                trace_state=trace.state,
             )
         )
 

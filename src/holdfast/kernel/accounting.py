@@ -20,10 +20,20 @@ from holdfast.vocabulary.meta import META_ERROR
 from holdfast.wire.codec import RELAY_DEPTH, decode
 from holdfast.wire.envelope import Request, Response
 
-__all__ = ["NO_FAILURE", "Failure", "failure_of", "failure_of_fault", "tell_end", "tell_refusal"]
+__all__ = [
+    "NO_FAILURE",
+    "Failure",
+    "Trace",
+    "failure_of",
+    "failure_of_fault",
+    "tell_end",
+    "tell_refusal",
+    "trace_of",
+]
 
 _LONGEST_MESSAGE = 500
 _LONGEST_TRACE = 256
+_LONGEST_TRACE_STATE = 1024  # twice what its standard asks everybody to pass on
 _LONGEST_PATH = 512
 _SMALL = 16 * 1024  # bytes of a request up to which its arguments are looked at for a path
 _PATH_NAMES = ("path", "file", "uri", "file_path", "filePath", "filepath", "filename", "file_name", "fileName")
@@ -43,10 +53,17 @@ class Failure(NamedTuple):
 NO_FAILURE = Failure()
 
 
+class Trace(NamedTuple):
+    """The trace that a client counts its request to, in the words of W3C Trace Context, as it sent them."""
+
+    parent: str | None = None
+    state: str | None = None
+
+
 class _Hints(NamedTuple):
     """What a client said beside its question: the trace it belongs to, and the file that it is about."""
 
-    trace: str | None = None
+    trace: Trace = Trace()
     path: str | None = None
 
 
@@ -89,12 +106,13 @@ def tell_end(turn: Turn, entry: Pending, outcome: str, why: Failure, *, by_worke
             why.code,
             why.fault_class,
             None,
-            hints.trace,
+            hints.trace.parent,
             entry.method,
             "worker" if by_worker else "host",
             0 if entry.knowledge is Knowledge.NOT_DISPATCHED else entry.replays + 1,
             why.message,
             hints.path,
+            hints.trace.state,
         )
     )
 
@@ -103,6 +121,7 @@ def tell_refusal(turn: Turn, request: Request, why: Failure = NO_FAILURE) -> Non
     """Tell of a request that the host answered without accepting it; without a reason it was answered well."""
     name = request.params.get("name") if request.method == "tools/call" else None
     is_call = request.method == "tools/call"
+    trace = trace_of(request.params)
     turn.record(
         (CallEnded if is_call else RequestEnded)(
             request_id=request.id,
@@ -112,12 +131,23 @@ def tell_refusal(turn: Turn, request: Request, why: Failure = NO_FAILURE) -> Non
             duration_ms=0.0,
             code=why.code,
             fault_class=why.fault_class,
+            trace=trace.parent,
             method=request.method,
             ended_by="host",
             attempts=0,
             message=why.message,
+            trace_state=trace.state,
         )
     )
+
+
+def trace_of(params: Mapping[str, Any]) -> Trace:
+    """The trace that the parameters of a request name; a state without its parent means nothing."""
+    meta = _object(params.get("_meta"))
+    parent = _text(meta.get("traceparent"), _LONGEST_TRACE)
+    state = meta.get("tracestate")
+    is_state = parent is not None and isinstance(state, str) and len(state) <= _LONGEST_TRACE_STATE
+    return Trace(parent, state if is_state else None)
 
 
 def _is_secretive(turn: Turn, entry: Pending) -> bool:
@@ -139,8 +169,7 @@ def _hints_of(entry: Pending) -> _Hints:
     except WireError:  # it was read before, so this does not happen; and a hint is not worth a failure
         return _NO_HINTS
     params = _object(_object(document).get("params"))
-    trace = _text(_object(params.get("_meta")).get("traceparent"), _LONGEST_TRACE)
-    return _Hints(trace, _path_of(params) if len(frame) <= _SMALL else None)
+    return _Hints(trace_of(params), _path_of(params) if len(frame) <= _SMALL else None)
 
 
 def _path_of(params: Mapping[str, Any]) -> str | None:

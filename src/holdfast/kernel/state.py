@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from holdfast.kernel.catalog import NO_CATALOG, Catalog
 from holdfast.kernel.policy import Policy
 from holdfast.kernel.rules import Rule
+from holdfast.present.profile import MODERN
 from holdfast.vocabulary.call import ACCEPTED, Call
 from holdfast.vocabulary.execution import Knowledge, Rollout, SessionPhase
 from holdfast.vocabulary.ids import RequestId
@@ -47,6 +48,11 @@ class Session(NamedTuple):
     capabilities: str = ""  # the digest of what the server can do
     abilities: tuple[str, ...] = ()  # and the names of it
     self_description: Mapping[str, Any] | None = None  # `_meta` of a request of the era without a handshake
+
+    @property
+    def spoken(self) -> str:
+        """The revision that requests come in: that of the handshake, or the one that needs none."""
+        return self.revision or (MODERN if self.self_description is not None else "")
 
 
 class Lookup(Enum):

@@ -25,11 +25,15 @@ try:
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
-    from opentelemetry.trace import NonRecordingSpan, SpanContext, SpanKind, StatusCode, TraceFlags
+    from opentelemetry.trace import NonRecordingSpan, SpanContext, SpanKind, StatusCode, TraceFlags, TraceState
 except ImportError as missing:
     raise UsageError(
         f"tracing needs the libraries of OpenTelemetry ({missing})", remedy="pip install 'holdfast[otel]'"
     ) from missing
+except ValueError as error:  # some of the variables are read while the libraries are loaded
+    raise UsageError(
+        f"tracing cannot begin: {error}", remedy="correct the variables that begin with OTEL_"
+    ) from error
 
 __all__ = ["Tracing", "start_tracing"]
 
@@ -95,7 +99,7 @@ class Tracing:
         method = (event.method or "tools/call")[:_LONGEST_NAME]
         span = self._tracer.start_span(
             f"{method} {event.tool[:_LONGEST_NAME]}" if is_call else method,
-            context=self._parent(event.trace),
+            context=self._parent(event.trace, event.trace_state),
             kind=SpanKind.SERVER,
             attributes=self._attributes(event, method, is_call=is_call),
             start_time=ended_at - round(event.duration_ms * 1_000_000),
@@ -134,13 +138,18 @@ class Tracing:
     def _uri(self, text: str | None) -> str | None:
         return None if text is None else self._redactor.text(text)
 
-    def _parent(self, text: str | None) -> Any:
+    def _parent(self, text: str | None, state: str | None) -> Any:
         # Never the context of this thread: a request without a parent begins a trace of its own.
         if text is not None:
             parent = parse_traceparent(text)
             if parent is not None:
                 known = SpanContext(
-                    parent.trace_id, parent.span_id, is_remote=True, trace_flags=TraceFlags(parent.flags)
+                    parent.trace_id,
+                    parent.span_id,
+                    is_remote=True,
+                    trace_flags=TraceFlags(parent.flags),
+                    # Of one that is not to the letter nothing is passed on, as its standard asks.
+                    trace_state=TraceState.from_header([state]) if state is not None else None,
                 )
                 return trace.set_span_in_context(NonRecordingSpan(known), _NO_CONTEXT)
             self._bad_parents += 1

@@ -66,14 +66,16 @@ class CallEnded(Event):
 
     `trace` is the W3C trace parent that the client sent. A host also tells the `method`, who ended the call
     (`ended_by` worker or host), how often workers were given it (`attempts`, 0 for never), and the words of an
-    error (`message`). `path`, what an argument called path, file or uri says, is counted and not written here.
+    error (`message`). `path`, what an argument called path, file or uri says, is counted and not written here; nor
+    is `trace_state`, what the makers of the trace say in it to each other.
     """
 
     name: ClassVar[str] = "tool_call"
     ours: ClassVar[frozenset[str]] = frozenset(
         {"call_id", "tool", "outcome", "code", "fault_class", "fault_id", "method", "ended_by"}
     )
-    unwritten: ClassVar[frozenset[str]] = frozenset({"path"})  # to look for secrets in each would cost too much
+    # To look for secrets in each would cost too much.
+    unwritten: ClassVar[frozenset[str]] = frozenset({"path", "trace_state"})
     request_id: int | str | None
     call_id: str
     tool: str
@@ -88,6 +90,7 @@ class CallEnded(Event):
     attempts: int | None = None
     message: str | None = None
     path: str | None = None
+    trace_state: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

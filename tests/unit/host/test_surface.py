@@ -486,6 +486,16 @@ def test_what_becomes_of_the_hosts_own_tools_can_be_counted(tmp_path: Path) -> N
     assert stage.log.events == []
 
 
+def test_a_call_of_the_hosts_own_belongs_to_the_trace_of_its_client(tmp_path: Path) -> None:
+    stage, told = Stage(tmp_path, health=lambda: HEALTH), list[Event]()
+    stage.surface.emit = told.append
+
+    stage.asked("tools/call", name="holdfast_health", _meta={"traceparent": "00-a-b-01", "tracestate": "c=1"})
+
+    (ended,) = [event for event in told if isinstance(event, CallEnded)]
+    assert (ended.trace, ended.trace_state) == ("00-a-b-01", "c=1")
+
+
 # --- the handshake -----------------------------------------------------------------------------------------------
 
 

@@ -165,6 +165,34 @@ def test_the_trace_of_a_client_is_told_whatever_the_size_of_its_call(padding: in
     assert one(world).trace == TRACE
 
 
+def test_a_call_that_is_refused_belongs_to_the_trace_of_its_client_too() -> None:
+    world = World.live(pending_max=1)
+    world.client_sends(call(1, "write", {}, traceparent=TRACE))
+    world.client_sends(call(2, "write", {}, traceparent=TRACE, tracestate="a=1"))
+
+    (refused,) = world.events("tool_call")
+    assert (refused.code, refused.trace, refused.trace_state) == ("QUEUE_OVERLOADED", TRACE, "a=1")
+
+
+@pytest.mark.parametrize(
+    ("sent", "told"),
+    [
+        ({"traceparent": TRACE, "tracestate": "a=1,b=2"}, (TRACE, "a=1,b=2")),
+        ({"traceparent": TRACE, "tracestate": 7}, (TRACE, None)),
+        ({"traceparent": TRACE, "tracestate": "a=" + "1" * 2000}, (TRACE, None)),
+        ({"tracestate": "a=1"}, (None, None)),
+    ],
+)
+def test_the_state_of_a_trace_goes_with_its_parent_and_is_never_cut(
+    sent: dict[str, Any], told: tuple[str | None, str | None]
+) -> None:
+    world = World.live()
+    world.client_sends(call(1, "write", {}, **sent))
+    world.worker_answers(1, {})
+
+    assert (one(world).trace, one(world).trace_state) == told
+
+
 @pytest.mark.parametrize("value", [7, None, ["x"], {"traceparent": "x"}])
 def test_a_trace_that_is_no_text_is_none(value: Any) -> None:
     world = World.live()

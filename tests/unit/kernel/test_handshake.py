@@ -279,6 +279,7 @@ def test_a_worker_lost_in_the_era_without_a_handshake_is_replaced_without_one() 
 
     assert world.answer_to(1)["result"] == {"resultType": "complete"}
     assert world.sent_to(2, "initialize") == []
+    assert (world.state.session.revision, world.state.session.spoken) == ("", "2026-07-28")
 
 
 def test_a_self_description_that_the_host_cannot_use_is_left_to_the_worker() -> None:

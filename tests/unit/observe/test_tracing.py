@@ -74,6 +74,16 @@ def test_the_parent_is_the_one_that_the_client_named(collector: Receiver) -> Non
     assert (span.trace_id.hex(), span.parent_span_id.hex()) == (TRACE, PARENT)
 
 
+@pytest.mark.parametrize(("state", "passed_on"), [("a=1,b=2", "a=1,b=2"), ("no state", ""), (None, "")])
+def test_the_state_of_the_trace_is_passed_on_to_the_letter_or_not_at_all(
+    collector: Receiver, state: str | None, passed_on: str
+) -> None:
+    sent(start_tracing("shop"), ended(trace=f"00-{TRACE}-{PARENT}-01", trace_state=state))
+
+    (span,) = collector.spans
+    assert (span.parent_span_id.hex(), span.trace_state) == (PARENT, passed_on)
+
+
 def test_a_parent_that_is_none_is_ignored_and_counted(collector: Receiver) -> None:
     tracing = start_tracing("shop")
     sent(tracing, ended(trace="00-nonsense"), ended(trace=f"00-{TRACE}-{PARENT}-1"))
@@ -185,9 +195,16 @@ def test_what_cannot_be_had_is_told_at_once(monkeypatch: pytest.MonkeyPatch, var
     assert refused.value.remedy
 
 
-def test_without_the_libraries_tracing_names_the_remedy() -> None:
+@pytest.mark.parametrize(
+    ("before", "remedy"),
+    [
+        ("sys.modules['opentelemetry.sdk'] = None", "holdfast[otel]"),
+        ("os.environ['OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT'] = 'many'", "OTEL_"),
+    ],
+)
+def test_libraries_that_cannot_be_loaded_are_told_with_the_remedy(before: str, remedy: str) -> None:
     program = (
-        "import sys; sys.modules['opentelemetry.sdk'] = None\n"
+        f"import os, sys; {before}\n"
         "from holdfast.cli.app import main\n"
         "sys.exit(main(['run', '--otel', '--', 'cat']))\n"
     )
@@ -201,4 +218,5 @@ def test_without_the_libraries_tracing_names_the_remedy() -> None:
     )
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert "holdfast[otel]" in done.stderr.splitlines()[1]
+    assert remedy in done.stderr.splitlines()[1]
+    assert "unexpected" not in done.stderr
