@@ -46,6 +46,17 @@ def test_health_is_told_while_the_worker_is_frozen(host: Start) -> None:
     assert "result" in client.answer_of(waiting)
 
 
+def test_health_is_told_to_a_client_whose_handshake_is_not_answered_yet(host: Start) -> None:
+    client = host(Fault.on_method("initialize", "never_answer"), options=ON, handshake=False)
+    too_early = client.start_call("holdfast_health")
+    refused = client.answer_of(too_early)
+    params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
+    client.request("initialize", params)
+
+    assert health(client)["pending"] == 1
+    assert refused["error"]["code"] == -32600
+
+
 def test_health_is_told_while_no_worker_can_be_started(host: Start) -> None:
     knobs = {"restart_budget": 1, "restart_slow": 600}
     client = host(Fault.on_start("exit", generations=(2, None)), options=ON, knobs=knobs)

@@ -41,6 +41,7 @@ from holdfast.stdio.reader import InputReader
 from holdfast.stdio.streams import StandardStreams, claim_standard_streams
 from holdfast.version import __version__
 from holdfast.vocabulary.events import FaultRecorded, HostStarted, HostStopped, KillFailed, LeftoversReaped
+from holdfast.vocabulary.execution import SessionPhase
 from holdfast.wire.framing import LineFramer
 
 __all__ = ["run_host"]
@@ -227,6 +228,7 @@ class _HostProcess:
         public.take = host.take
         public.on_backlog = self._on_backlog
         public.revision = self._surface.revision = lambda: host.state.session.revision
+        self._surface.is_shaking_hands = lambda: host.state.session.phase is SessionPhase.INITIALIZING
         self._bounds.facts = lambda tool: facts_of(host.state, tool)
         self._surface.emit = host.emit
         self._surface.lacks = lambda kind: kind not in (host.state.session.abilities or (kind,))

@@ -75,6 +75,7 @@ class Surface:
         self, bounds: OutputBounds, log: EventSink, documents: Mapping[str, Document] | None = None
     ) -> None:
         self.revision: Callable[[], str] = str  # of the handshake
+        self.is_shaking_hands: Callable[[], bool] = bool  # whether the answer to it is still to come
         self.has_tool: Callable[[str], bool] = lambda _: False  # whether the worker has a tool of this name
         self.lacks: Callable[[str], bool] = lambda _: False  # whether the server said that it has no such thing
         self.emit: Callable[[Event], None] = log.emit  # where what happens here is told, and may be counted
@@ -140,7 +141,8 @@ class Surface:
             is_good = meta[META_REVISION] == MODERN and isinstance(meta.get(META_CAPABILITIES), dict)
             return profile_of(MODERN) if is_good else None
         revision = self.revision()
-        return profile_of(revision) if revision else None
+        # A client that does not wait for the answer to its handshake may ask as well how the host is.
+        return profile_of(revision) if revision or self.is_shaking_hands() else None
 
     def _answer_call(self, request: Request, profile: Profile) -> _Own | None:
         tool: str = request.params["name"]
