@@ -434,3 +434,57 @@ def test_a_macro_between_static_and_the_type_is_no_syntax_error(language: str) -
 
     assert [(item.kind, item.name) for item in found.chunks] == [("function", "find")]
     assert found.remarks == []
+
+
+FIRST_C = """\
+#define NEED(n) do { while (bits < (n)) PULL(); } while (0)
+int ZEXPORT inflate(strm, flush, version)
+z_streamp strm;
+int flush; /* how much */
+const char *version;
+{
+    return NEED(strm) flush;
+}
+
+static int size;
+int behind(void)
+{
+    return size;
+}
+"""
+
+
+def test_parameters_between_the_head_and_the_body_belong_to_the_function_in_a_file_with_errors() -> None:
+    found = extract("c", "a.c", FIRST_C.encode())
+    assert found.remarks
+    names = [
+        (chunk.kind, chunk.name, chunk.start_line, chunk.end_line)
+        for chunk in found.chunks
+        if chunk.mode == "code"
+    ]
+    assert names == [
+        ("function", "NEED", 1, 1),
+        ("function", "inflate", 2, 8),
+        ("variable", "size", 10, 10),
+        ("function", "behind", 11, 14),
+    ]
+
+
+SPECIALIZED = """\
+template <> inline void put<char>(char c) { write(c); }
+template <> int Shop::count<Item>(int most) { return most; }
+template <> const std::string& store::Shop::name<Item>() const { return names; }
+template <> Item* make<Item>() { return 0; }
+"""
+
+
+def test_a_template_function_for_one_type_is_a_definition_of_that_name() -> None:
+    chunks = extract("cpp", "a.cc", SPECIALIZED.encode()).chunks
+    assert [
+        (c.kind, c.name, c.start_line, c.facts["return_types"], c.facts.get("params", [])) for c in chunks
+    ] == [
+        ("function", "put", 1, ["void"], ["c"]),
+        ("method", "Shop.count", 2, ["int"], ["most"]),
+        ("method", "Shop.name", 3, ["const std::string&"], []),
+        ("function", "make", 4, ["Item*"], []),
+    ]

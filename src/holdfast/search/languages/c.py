@@ -66,8 +66,10 @@ LANGUAGE = Language(
     infer=_infer,
     separators=(".", "->"),
     misleading=re.compile(MACRO_BEFORE_A_TYPE),
+    # Not at the parameters of a function of the first C, which stand between its head and its body.
     restart=re.compile(
-        rb"^(?:#define |(?:static|extern|inline|struct|enum|union|typedef|const|void|int|char|[a-z]\w*_t)\b)",
+        rb"^(?!(?:[^;{}\n]*;[^\n]*\n){1,16}\{)"
+        rb"(?:#define |(?:static|extern|inline|struct|enum|union|typedef|const|void|int|char|[a-z]\w*_t)\b)",
         re.MULTILINE,
     ),
 )

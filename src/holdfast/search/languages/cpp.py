@@ -40,6 +40,17 @@ _METHOD = declared(
       parameters: (_) @params)""",
     _AROUND_FUNCTIONS,
 )
+# template <> void put<char>(char c), template <> int Shop::count<Item>()
+_SPECIALIZED = declared(
+    """(_ declarator: (template_function name: (_) @name) @result.before parameters: (_) @params)""",
+    _AROUND_FUNCTIONS,
+)
+_SPECIALIZED_METHOD = declared(
+    f"""(_ declarator: [(_ {_OWNER} name: (template_function name: (_) @name))
+      (_ name: (_ {_OWNER} name: (template_function name: (_) @name)))] @result.before
+      parameters: (_) @params)""",
+    _AROUND_FUNCTIONS,
+)
 _DECLARED = declared("(function_declarator)", _AROUND_FUNCTIONS)
 _OVERRIDDEN = declared('(_ [(virtual_specifier) @modifier (noexcept "noexcept" @modifier)])', _AROUND_FUNCTIONS)
 _OUTSIDE = declared("(_ declarator: (qualified_identifier) parameters: (_))", _AROUND_FUNCTIONS)
@@ -57,6 +68,8 @@ _WORDS = """[(storage_class_specifier) "virtual" (explicit_function_specifier)
 _DEFINITIONS = f"""
 (function_definition declarator: {_FUNCTION}) @def.function
 (function_definition declarator: {_METHOD}) @def.method
+(function_definition declarator: {_SPECIALIZED}) @def.function
+(function_definition declarator: {_SPECIALIZED_METHOD}) @def.method
 (function_definition declarator: (operator_cast "operator" @name type: (_) @result)) @def.function
 (function_definition declarator: {_TRAILING})
 (function_definition (field_initializer_list) @body)
