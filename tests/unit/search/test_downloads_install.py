@@ -323,11 +323,24 @@ def test_what_appears_in_the_place_during_a_download_is_not_overwritten(tmp_path
 def test_what_killed_calls_left_is_removed_and_what_they_put_aside_comes_back(tmp_path: Path) -> None:
     for name in (".holdfast-wheel-1", ".holdfast-unpack-1", ".holdfast-previous-m", ".holdfast-previous-n", "n"):
         (tmp_path / name).mkdir()
-    for name in (".holdfast-draft-1", ".holdfast-fetched-x", "..holdfast-fetched-x.part", ".mine.draft"):
+    for name in (".holdfast-draft-1", ".holdfast-fetched-x", ".mine.draft"):
         (tmp_path / name).touch()
-    os.utime(tmp_path / "..holdfast-fetched-x.part", (0, 0))
     with Shelf(tmp_path, "x.json").locked(never):
         assert sorted(os.listdir(tmp_path)) == [".lock", ".mine.draft", "m", "n"]
+
+
+def test_half_a_download_stays_for_a_week_if_it_can_be_gone_on_with_and_not_at_all_otherwise(
+    tmp_path: Path,
+) -> None:
+    for name in ("old", "new", "useless"):
+        (tmp_path / f"..holdfast-fetched-{name}.part").touch()
+    for name in ("old", "new"):
+        (tmp_path / f"..holdfast-fetched-{name}.part.json").touch()
+    for name in ("old.part", "old.part.json"):
+        os.utime(tmp_path / f"..holdfast-fetched-{name}", (0, 0))
+    with Shelf(tmp_path, "x.json").locked(never):
+        left = ["..holdfast-fetched-new.part", "..holdfast-fetched-new.part.json", ".lock"]
+        assert sorted(os.listdir(tmp_path)) == left
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,9 @@ class Shelf:
             for left in self.directory.glob(f"{prefix}*"):
                 left.unlink(missing_ok=True)
         for left in self.directory.glob(f".{_ARTIFACT_PREFIX}*.part*"):
-            if time.time() - left.lstat().st_mtime > _OLD_PART:
+            # Without its note nobody can go on with a part.
+            is_useless = left.suffix == ".part" and not left.with_name(f"{left.name}.json").exists()
+            if is_useless or time.time() - left.lstat().st_mtime > _OLD_PART:
                 left.unlink(missing_ok=True)
 
 

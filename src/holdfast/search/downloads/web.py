@@ -123,8 +123,9 @@ class Transfer:
         try:
             response = _opener().open(self._request, timeout=self._timeout)
         except HTTPError as refusal:  # every status that is not a success
-            with refusal:
-                self._say(_reply(refusal.code, refusal.reason, refusal.headers))
+            # Not as a context: that of a redirect is closed already, and could not be entered.
+            self._say(_reply(refusal.code, refusal.reason, refusal.headers))
+            refusal.close()
             return
         with response:
             assert isinstance(response, HTTPResponse)
