@@ -10,6 +10,7 @@ import queue
 import threading
 import urllib.request
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from email.message import Message
 from http.client import HTTPException, HTTPResponse
@@ -123,9 +124,9 @@ class Transfer:
         try:
             response = _opener().open(self._request, timeout=self._timeout)
         except HTTPError as refusal:  # every status that is not a success
-            # Not as a context: that of a redirect is closed already, and could not be entered.
-            self._say(_reply(refusal.code, refusal.reason, refusal.headers))
-            refusal.close()
+            # That of a redirect is closed already, and could not be entered as a context itself.
+            with closing(refusal):
+                self._say(_reply(refusal.code, refusal.reason, refusal.headers))
             return
         with response:
             assert isinstance(response, HTTPResponse)
