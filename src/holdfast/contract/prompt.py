@@ -10,6 +10,7 @@ from holdfast.contract.offer import DerivedOffer, OfferContract, OfferWords, pro
 from holdfast.contract.refusal import refusal
 from holdfast.contract.text_arguments import TextArgument, text_side
 from holdfast.present.content import CONTENT_TYPES, Message
+from holdfast.present.secrets import Place, secret_places
 
 __all__ = ["DerivedPrompt", "PromptContract", "derive_prompt"]
 
@@ -42,6 +43,11 @@ class DerivedPrompt(DerivedOffer):
 
     contract: PromptContract
     bind: Callable[[Mapping[str, str]], dict[str, Any]]
+
+    @property
+    def secrets(self) -> tuple[Place, ...]:
+        """The arguments that are secrets."""
+        return secret_places({"properties": {one.name: one.schema for one in self.contract.arguments}})
 
     def dump(self, value: Any) -> list[dict[str, Any]]:
         """The messages that the function returned, as they are sent; OutputRejected for anything else."""

@@ -18,6 +18,7 @@ from holdfast.contract.uri_template import UriTemplate, check_scheme, is_templat
 from holdfast.errors import ContractError
 from holdfast.present.compact import compact_json
 from holdfast.present.content import Annotations, ResourceContents
+from holdfast.present.secrets import secret_places
 
 __all__ = ["DerivedResource", "ResourceContract", "derive_resource"]
 
@@ -151,6 +152,13 @@ def _check_values(offer: Named, template: UriTemplate | None, taken: TextSide) -
             raise refusal(offer, f"the value {{{name}}} of its address is no parameter", f"add `{name}: str`")
         if template is not None and name in template.optional and parameters[name].required:
             raise refusal(offer, "may be missing in an address", "give it a default", parameter=name)
+        if secret_places({"properties": {name: parameters[name].schema}}):
+            raise refusal(
+                offer,
+                "is a secret, and addresses are told and logged",
+                "make it an argument of a tool",
+                parameter=name,
+            )
 
 
 def _is_raw(annotation: Any) -> bool:

@@ -65,17 +65,18 @@ def _keep(turn: Turn, entry: Pending, response: Response, frame: bytes) -> None:
     kind = response.result.get("resultType", "complete") if isinstance(response.result, dict) else "complete"
     result = raw_member(frame, "result")
     if kind == "complete" and result is not None:
-        result = _without_secrets(turn, entry, result)
-        turn.commands.append(KeepOutcome(entry.tool, entry.rule.key, entry.params.get("arguments"), result))
+        kept = _without_secrets(turn, entry, result)
+        if kept is not None:
+            turn.commands.append(KeepOutcome(entry.tool, entry.rule.key, entry.params.get("arguments"), kept))
 
 
-def _without_secrets(turn: Turn, entry: Pending, result: bytes) -> bytes:
+def _without_secrets(turn: Turn, entry: Pending, result: bytes) -> bytes | None:
     """A result that is to be stored, without what the call was given in confidence."""
     worker = turn.state.workers.get(entry.generation)
     facts = worker.catalog.tools.get(entry.tool) if worker is not None else None
     if facts is None or not facts.secrets:
         return result
-    return Secrets(facts.secrets, entry.params.get("arguments")).encoded(result)
+    return Secrets(facts.secrets, entry.params.get("arguments")).result(result)
 
 
 def answer_stored(turn: Turn, entry: Pending, result: bytes) -> None:

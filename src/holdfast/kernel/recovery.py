@@ -19,10 +19,12 @@ from holdfast.kernel.rules import rule_for
 from holdfast.kernel.state import ErrandKind, Pending, Restarts, Role, Worker, WorkerPhase
 from holdfast.kernel.turn import Turn
 from holdfast.kernel.workers import promote, start_worker
+from holdfast.present.secrets import Secrets
 from holdfast.vocabulary.effects import ReplayWord
 from holdfast.vocabulary.events import WorkerLost
 from holdfast.vocabulary.execution import Knowledge, SessionPhase
 from holdfast.vocabulary.faults import fault
+from holdfast.wire.codec import RELAY_DEPTH, decode
 from holdfast.wire.envelope import notification_message
 
 __all__ = ["lose_worker", "next_restart", "settle_lost"]
@@ -37,6 +39,7 @@ class _Loss(NamedTuple):
 
 
 _UNKNOWN_LOSS = _Loss({})
+_SAID = ("message", "stderr")  # what is told in a worker's own words
 
 
 def lose_worker(turn: Turn, down: WorkerDown) -> None:
@@ -56,7 +59,8 @@ def lose_worker(turn: Turn, down: WorkerDown) -> None:
     made_way = worker.role is Role.RETIRED and worker.phase is WorkerPhase.STOPPING and worker.fault is None
     heard = {"stderr": down.cause["stderr"]} if down.cause.get("stderr") else {}
     turn.state.pins = {tool: at for tool, at in turn.state.pins.items() if at != down.generation}
-    loss = _Loss({**(worker.fault or down.cause), **heard}, made_way, made_way or is_last_straw(turn, worker))
+    cause = _without_secrets({**(worker.fault or down.cause), **heard}, worker, lost)
+    loss = _Loss(cause, made_way, made_way or is_last_straw(turn, worker))
     if not made_way:
         _account(turn, worker, loss.cause, len(lost))
     for entry in lost:
@@ -67,6 +71,23 @@ def lose_worker(turn: Turn, down: WorkerDown) -> None:
     # A client that has closed its end may still read the answers that it is owed.
     if not turn.state.is_over and (turn.state.waiting or not turn.state.leaving_at):
         _fill_the_place(turn, worker, loss.cause)
+
+
+def _without_secrets(cause: dict[str, Any], worker: Worker, lost: list[Pending]) -> dict[str, Any]:
+    """How a worker ended, without what the calls that it had were given in confidence: it may have printed it.
+
+    It goes into events and telemetry, and is told to everybody whose call was lost.
+    """
+    for entry in lost:
+        facts = worker.catalog.tools.get(entry.tool)
+        if facts is not None and facts.secrets:
+            params = decode(entry.frame, max_depth=RELAY_DEPTH).get("params") or {}
+            secrets = Secrets(facts.secrets, params.get("arguments"))
+            cause = {
+                **cause,
+                **{key: secrets.text(cause[key]) for key in _SAID if isinstance(cause.get(key), str)},
+            }
+    return cause
 
 
 def _account(turn: Turn, worker: Worker, cause: dict[str, Any], in_flight: int) -> None:

@@ -9,16 +9,25 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from holdfast.errors import WireError
+from holdfast.wire.codec import RELAY_DEPTH, decode, encode
+
 __all__ = ["NO_SECRETS", "REDACTED", "Place", "Secrets", "is_secret", "secret_places"]
 
 REDACTED = "[redacted]"
 EACH = "*"  # in a place: every element of an array, every member of an open object
 SHORTEST = 3  # characters; less than that stands in every text, and tells nobody anything
+LONG = 24  # characters of a value that others cut when they quote it, such as pydantic and reprlib
+PIECE = 8  # characters of its beginning or its end that are told nowhere either
 
 Place = tuple[str, ...]
 
 _DEEPEST = 12
+_STRIDE = 64
 _BRANCHES = ("anyOf", "oneOf", "allOf")
+_HERE = ("then", "else")  # a schema of the same value
+_INSIDE = ("items", "additionalProperties", "contains", "unevaluatedItems", "unevaluatedProperties")
+_FIXED = frozenset({"type", "resultType", "mimeType"})  # what stands there is a word of the protocol
 
 
 def is_secret(schema: Any) -> bool:
@@ -40,14 +49,35 @@ def _places(schema: Any, root: Any, place: Place, depth: int) -> Iterator[Place]
     target = _target(schema.get("$ref"), root)
     if target is not None:
         yield from _places(target, root, place, depth + 1)
-    for branch in _BRANCHES:
-        for one in schema.get(branch) or () if isinstance(schema.get(branch), list) else ():
-            yield from _places(one, root, place, depth + 1)
-    properties = schema.get("properties")
-    for name, inner in properties.items() if isinstance(properties, Mapping) else ():
+    for one in _same_value(schema):
+        yield from _places(one, root, place, depth + 1)
+    for name, inner in _members(schema, "properties"):
         yield from _places(inner, root, (*place, name), depth + 1)
-    for keyword in ("items", "additionalProperties"):
-        yield from _places(schema.get(keyword), root, (*place, EACH), depth + 1)
+    for name in ("prefixItems", "items"):  # a list of `items` is how earlier dialects say `prefixItems`
+        for number, inner in enumerate(_elements(schema, name)):
+            yield from _places(inner, root, (*place, str(number)), depth + 1)
+    for inner in [schema.get(name) for name in _INSIDE] + [
+        one for _, one in _members(schema, "patternProperties")
+    ]:
+        yield from _places(inner, root, (*place, EACH), depth + 1)
+
+
+def _same_value(schema: Mapping[str, Any]) -> Iterator[Any]:
+    """The schemas inside of a schema that speak of the same value."""
+    for branch in _BRANCHES:
+        yield from _elements(schema, branch)
+    yield from (schema.get(name) for name in _HERE)
+    yield from (one for _, one in _members(schema, "dependentSchemas"))
+
+
+def _elements(schema: Mapping[str, Any], keyword: str) -> list[Any]:
+    found = schema.get(keyword)
+    return found if isinstance(found, list) else []
+
+
+def _members(schema: Mapping[str, Any], keyword: str) -> Iterable[tuple[str, Any]]:
+    found = schema.get(keyword)
+    return found.items() if isinstance(found, Mapping) else ()
 
 
 def _target(reference: Any, root: Any) -> Any:
@@ -62,7 +92,7 @@ def _target(reference: Any, root: Any) -> Any:
 class Secrets:
     """The secret values of one call, and what is told in their place."""
 
-    __slots__ = ("_exact", "_forms", "_places")
+    __slots__ = ("_exact", "_forms", "_long", "_places")
 
     def __init__(self, places: Iterable[Place], arguments: Any) -> None:
         self._places = tuple(places)
@@ -70,6 +100,7 @@ class Secrets:
         self._exact = frozenset(words)
         forms = {form for word in words if len(word) >= SHORTEST for form in _forms(word)}
         self._forms = tuple(sorted(forms, key=len, reverse=True))  # one may be a part of another
+        self._long = tuple(form for form in self._forms if len(form) >= LONG)
 
     def __bool__(self) -> bool:
         return bool(self._exact)
@@ -80,6 +111,8 @@ class Secrets:
             return REDACTED
         for form in self._forms:
             text = text.replace(form, REDACTED)
+        for form in self._long:
+            text = _without_pieces(text, form)
         return text
 
     def value(self, value: Any) -> Any:
@@ -93,12 +126,45 @@ class Secrets:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         return REDACTED if is_number and str(value) in self._exact else value
 
-    def encoded(self, document: bytes) -> bytes:
-        """A JSON document without them, byte for byte the same elsewhere."""
+    def result(self, document: bytes) -> bytes | None:
+        """The JSON document of a result without them, and still one; None where it cannot be read."""
+        try:
+            found = decode(document, max_depth=RELAY_DEPTH)
+        except WireError:
+            return None
+        clean = self._of_result(found, is_own=False)
+        return document if clean == found else encode(clean)
+
+    def _of_result(self, value: Any, *, is_own: bool) -> Any:
+        """A part of a result; `is_own` is what the tool itself made of it, down to the names in it."""
+        if isinstance(value, list):
+            return [self._of_result(inner, is_own=is_own) for inner in value]
+        if not isinstance(value, Mapping):
+            return self.value(value)
+        return {
+            self._name(key) if is_own else key: inner
+            if key in _FIXED and not is_own
+            else self._of_result(inner, is_own=is_own or key == "structuredContent")
+            for key, inner in value.items()
+        }
+
+    def _name(self, name: str) -> str:
+        """The name of a field without them; one as short as a field's name may be no more than just that."""
         for form in self._forms:
-            for spelled in (form, json.dumps(form)[1:-1], json.dumps(form, ensure_ascii=False)[1:-1]):
-                document = document.replace(spelled.encode(errors="replace"), REDACTED.encode())
-        return document
+            name = name.replace(form, REDACTED) if len(form) >= PIECE else name
+        return name
+
+    def violations(self, violations: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """What is wrong with arguments, without what stands in the secret ones."""
+        told = []
+        for one in violations:
+            clean = dict(self.value(one))
+            if self.covers(str(one.get("instancePath", ""))):
+                clean["message"] = (
+                    f"the value does not fit ({one.get('keyword')}); it is not shown, since it is a secret"
+                )
+            told.append(clean)
+        return told
 
     def covers(self, pointer: str) -> bool:
         """Whether a JSON Pointer leads to a secret place, or into one."""
@@ -118,6 +184,8 @@ def _values(value: Any, place: Place) -> Iterator[Any]:
     if name != EACH:
         if isinstance(value, Mapping) and name in value:
             yield from _values(value[name], rest)
+        elif isinstance(value, list) and name.isdecimal() and int(name) < len(value):
+            yield from _values(value[int(name)], rest)
     elif isinstance(value, Mapping | list):
         for inner in value.values() if isinstance(value, Mapping) else value:
             yield from _values(inner, rest)
@@ -142,6 +210,34 @@ def _forms(word: str) -> Iterator[str]:
     yield json.dumps(word)[1:-1]
     yield json.dumps(word, ensure_ascii=False)[1:-1]
     yield repr(word)[1:-1]
+
+
+def _without_pieces(text: str, form: str) -> str:
+    """A text without the beginning and the end of a long value, however much of it was quoted."""
+    text = _without_beginnings(text, form, REDACTED)
+    return _without_beginnings(text[::-1], form[::-1], REDACTED[::-1])[::-1]
+
+
+def _without_beginnings(text: str, form: str, instead: str) -> str:
+    kept, done = [], 0
+    for start, end in _beginnings(text, form):
+        kept += [text[done:start], instead]
+        done = end
+    return "".join([*kept, text[done:]]) if kept else text
+
+
+def _beginnings(text: str, form: str) -> Iterator[tuple[int, int]]:
+    """Where a text begins to quote a value, and where it ends to; a text of any length is gone through once."""
+    at = 0
+    while (at := text.find(form[:PIECE], at)) >= 0:
+        length = PIECE
+        while length < len(form) and text.startswith(form[length : length + _STRIDE], at + length):
+            length += _STRIDE
+        length = min(length, len(form))
+        while length < len(form) and text.startswith(form[length], at + length):
+            length += 1
+        yield at, at + length
+        at += length
 
 
 NO_SECRETS = Secrets((), None)

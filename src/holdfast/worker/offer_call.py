@@ -16,6 +16,7 @@ from holdfast.present.compact import json_ready
 from holdfast.present.dialects import Dialect
 from holdfast.present.eras import input_required
 from holdfast.present.profile import Profile
+from holdfast.present.secrets import NO_SECRETS, Secrets
 from holdfast.settings import Settings
 from holdfast.vocabulary.faults import Fault, fault
 from holdfast.wire.codec import encode
@@ -84,6 +85,7 @@ class OfferCall(LiveCall):
         *,
         timeout: float | None,
         about: Mapping[str, Any],
+        secrets: Secrets = NO_SECRETS,
     ) -> None:
         context = call_context(
             asked.calls,
@@ -96,6 +98,7 @@ class OfferCall(LiveCall):
             asked.send_progress,
             asking=asked.asking,
             client_log=asked.client_log,
+            secrets=secrets,
         )
         super().__init__(
             asked.request.id,
@@ -165,8 +168,12 @@ def refuse(asked: Asked, name: str, problem: Fault, about: Mapping[str, Any]) ->
     asked.answer(_error(asked, problem, about))
 
 
-def refuse_arguments(asked: Asked, name: str, error: ArgumentsRejected, about: Mapping[str, Any]) -> None:
-    """Answer a request whose arguments do not fit: with all of what is wrong with them."""
+def refuse_arguments(
+    asked: Asked, name: str, error: ArgumentsRejected, about: Mapping[str, Any], secrets: Secrets = NO_SECRETS
+) -> None:
+    """Answer a request whose arguments do not fit: with all of what is wrong with them, and no secret of them."""
+    if secrets:
+        error = ArgumentsRejected(secrets.violations(error.violations))
     message = f"invalid arguments for {name}: {error}"
     problem = fault("INVALID_REQUEST", message[:2000], details={"violations": error.violations})
     refuse(asked, name, problem, about)

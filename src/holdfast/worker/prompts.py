@@ -5,6 +5,7 @@ from typing import Any
 from holdfast.contract.binding import ArgumentsRejected
 from holdfast.present.eras import content_for_revision
 from holdfast.present.profile import shape_result
+from holdfast.present.secrets import NO_SECRETS, Secrets
 from holdfast.vocabulary.faults import fault
 from holdfast.worker.offer_call import Asked, OfferCall, admit, refuse, refuse_arguments
 
@@ -23,10 +24,11 @@ def admit_prompt(asked: Asked) -> None:
     if prompt is None:
         refuse(asked, "<unknown>", fault("NOT_FOUND", f"there is no prompt {name[:120]!r}"), {})
         return
+    secrets = Secrets(prompt.secrets, arguments) if prompt.secrets else NO_SECRETS
     try:
         keywords = prompt.bind(arguments)
     except ArgumentsRejected as error:
-        refuse_arguments(asked, name, error, {})
+        refuse_arguments(asked, name, error, {}, secrets)
         return
     contract, revision = prompt.contract, asked.profile.revision
 
@@ -38,4 +40,5 @@ def admit_prompt(asked: Asked) -> None:
         told = {"description": contract.description, "messages": messages}
         return shape_result(told, asked.profile, asked.server.server_info)
 
-    admit(OfferCall(asked, prompt, name, keywords, result, timeout=contract.timeout, about={}), asked, {})
+    call = OfferCall(asked, prompt, name, keywords, result, timeout=contract.timeout, about={}, secrets=secrets)
+    admit(call, asked, {})

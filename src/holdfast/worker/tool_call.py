@@ -136,7 +136,7 @@ def admit_call(
         violations = [*violations, *tool.arguments.violations(arguments)]
         bound = violations or _bound(tool, arguments)
         if isinstance(bound, list):
-            bound = _without_secrets(bound, secrets)
+            bound = secrets.violations(bound) if secrets else bound
             problem = invalid_arguments(server.surface.dialect, tool.contract.name, bound)
         elif tool.contract.paging is not None:
             manner, problem = _with_page(manner, tool.contract.name, bound[0])
@@ -209,21 +209,6 @@ def _bound(
         return arguments, tool.derived.bind(arguments)
     except (NormalizationError, ArgumentsRejected) as error:
         return list(error.violations)
-
-
-def _without_secrets(violations: list[Violation], secrets: Secrets) -> list[Violation]:
-    """What is wrong with arguments, without what stands in the secret ones."""
-    if not secrets:
-        return violations
-    told = []
-    for one in violations:
-        clean = secrets.value(one)
-        if secrets.covers(str(one.get("instancePath", ""))):
-            clean["message"] = (
-                f"the value does not fit ({one.get('keyword')}); it is not shown, since it is a secret"
-            )
-        told.append(clean)
-    return told
 
 
 def _with_page(manner: Manner, tool: str, arguments: dict[str, Any]) -> tuple[Manner, Fault | None]:

@@ -1,5 +1,6 @@
 """Where secrets stand in a schema, and text without them."""
 
+import json
 from typing import Any
 
 import pytest
@@ -25,6 +26,11 @@ def schema(**properties: Any) -> dict[str, Any]:
         (schema(a={"anyOf": [SECRET, {"type": "null"}]}), (("a",),)),
         ({**schema(a={"$ref": "#/$defs/L"}), "$defs": {"L": schema(p=SECRET)}}, (("a", "p"),)),
         ({**schema(a={"$ref": "#/$defs/L"}), "$defs": {"L": schema(l={"$ref": "#/$defs/L"})}}, ()),
+        (schema(a={"type": "array", "prefixItems": [SECRET, {"type": "integer"}]}), (("a", "0"),)),
+        (schema(a={"type": "array", "items": [{"type": "integer"}, SECRET]}), (("a", "1"),)),
+        (schema(a={"type": "object", "patternProperties": {"^k": SECRET}}), (("a", "*"),)),
+        (schema(a={"if": {"type": "string"}, "then": SECRET}), (("a",),)),
+        ({"dependentSchemas": {"a": schema(b=SECRET)}}, (("b",),)),
         (schema(a={"type": "string", "format": "password"}), ()),
         (True, ()),
         (None, ()),
@@ -39,9 +45,60 @@ def test_values_are_taken_out_of_texts_and_documents() -> None:
 
     assert secrets.text('say x"y\nz and abcd, shown') == f"say {REDACTED} and {REDACTED}d, shown"
     assert secrets.value({"abc": [1234, "1234!", 12]}) == {REDACTED: [REDACTED, f"{REDACTED}!", 12]}
-    assert secrets.encoded(b'{"t":"x\\"y\\nz","n":1}') == b'{"t":"[redacted]","n":1}'
     assert (secrets.covers("/a"), secrets.covers("/list/0/deeper"), secrets.covers("/b")) == (True, True, False)
     assert not NO_SECRETS
+
+
+def test_an_element_of_a_tuple_is_found_by_its_place() -> None:
+    secrets = Secrets([("pair", "0")], {"pair": ["opensesame", "shown"]})
+    assert secrets.text("opensesame shown") == f"{REDACTED} shown"
+
+
+LONG = "opensesame-ABCDEFGHIJ-klmnopqrst-0123456789-UVWXYZ"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (f"input_value='{LONG[:25]}...{LONG[-24:]}', it", f"input_value='{REDACTED}...{REDACTED}', it"),
+        (f"{LONG[:9]}{LONG[:9]} {LONG[-8:]}{LONG[-8:]}", f"{REDACTED}{REDACTED} {REDACTED}{REDACTED}"),
+        (f"...{LONG[20:]}", f"...{REDACTED}"),
+        (LONG[:7], LONG[:7]),
+    ],
+)
+def test_what_others_have_cut_is_no_piece_of_it(text: str, told: str) -> None:
+    assert Secrets([("a",)], {"a": LONG}).text(text) == told
+
+
+def test_a_text_full_of_beginnings_is_gone_through_once() -> None:
+    secrets = Secrets([("a",)], {"a": "a" * 8 + "b" * 30})
+    cleaned = secrets.text("a" * 4_000_000)  # takes minutes where every find copies the text
+    assert cleaned == REDACTED * 500_000
+
+
+@pytest.mark.parametrize(
+    ("value", "result", "kept"),
+    [
+        ('x"y\nz', {"content": [{"type": "text", "text": 'say x"y\nz'}]}, "say [redacted]"),
+        ("text", {"content": [{"type": "text", "text": "a text"}]}, "a [redacted]"),
+        ("content", {"content": [{"type": "text", "text": "content"}]}, REDACTED),
+    ],
+)
+def test_a_stored_result_is_still_one(value: str, result: dict[str, Any], kept: str) -> None:
+    cleaned = Secrets([("a",)], {"a": value}).result(json.dumps(result).encode())
+    assert cleaned is not None
+    assert json.loads(cleaned) == {"content": [{"type": "text", "text": kept}]}
+
+
+def test_a_stored_result_holds_no_number_and_no_name_that_is_secret() -> None:
+    secrets = Secrets([("pin",), ("key",), ("user",)], {"pin": 918273, "key": "opensesame", "user": "said"})
+    own = {"n": 918273, "opensesame": [918273.5], "said": "opensesame"}
+    cleaned = secrets.result(json.dumps({"resultType": "complete", "structuredContent": own}).encode())
+    assert cleaned is not None
+    assert json.loads(cleaned)["structuredContent"] == {"n": REDACTED, REDACTED: [918273.5], "said": REDACTED}
+    untouched = b'{"content": [], "n": 1.00}'
+    assert secrets.result(untouched) == untouched
+    assert secrets.result(b"{") is None
 
 
 @given(st.text(min_size=3), st.text(), st.text())
