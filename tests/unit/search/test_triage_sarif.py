@@ -128,6 +128,24 @@ def test_a_result_that_moved_is_known_by_its_fingerprint_and_without_one_by_its_
     assert first(desk, bare)["recordId"] == first(desk, bare)["recordId"] != first(desk, elsewhere)["recordId"]
 
 
+@pytest.mark.parametrize("scheme", ["file://", "file://localhost", ""])
+def test_a_place_that_is_told_from_the_root_of_the_machine_is_one_in_the_repository(
+    desk: Desk, scheme: str
+) -> None:
+    def told(uri: str) -> dict[str, Any]:
+        place = {"physicalLocation": {"artifactLocation": {"uri": uri}, "region": {"startLine": 4}}}
+        return first(desk, changed(locations=[place], relatedLocations=[place]))
+
+    root = desk.repository.root.as_posix()
+    absolute, relative = told(f"{scheme}{root}/src/shop%20front/db.py"), told("src/shop%20front/db.py")
+    assert absolute["location"]["path"] == "src/shop front/db.py"
+    assert absolute["relatedLocations"] == relative["relatedLocations"]
+    assert absolute["recordId"] == relative["recordId"]
+    assert root not in json.dumps(absolute)
+    assert told(f"{scheme}{root}-other/db.py")["location"]["path"] == f"{root}-other/db.py"
+    assert told(f"{scheme}{root}/../db.py")["location"]["path"] == f"{root}/../db.py"
+
+
 def test_the_same_line_in_two_files_or_repositories_is_two_findings(desk: Desk) -> None:
     place = {"physicalLocation": {"artifactLocation": {"uri": "src/other.py"}}}
     other = copy.deepcopy(LOG)

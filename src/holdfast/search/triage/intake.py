@@ -40,6 +40,7 @@ _STOP_EVERY = 1000  # lines between two looks at whether the work should end
 class Intake:
     """The entries of a file as (position, line or nothing, value), and those that could not be read."""
 
+    root: Path  # of the repository that they are about
     entries: list[tuple[int, str, Any]] = field(default_factory=list)
     problems: list[tuple[int, str]] = field(default_factory=list)
     warnings: list[dict[str, str]] = field(default_factory=list)
@@ -54,7 +55,7 @@ class Intake:
 def read_input(root: Path, path: str, stop: Callable[[], bool], opener: Opener | None = None) -> Intake:
     """The entries of the file at a path, relative to `root` unless it is absolute."""
     data = _text(_unpacked(_bytes(root, path)))
-    intake = Intake()
+    intake = Intake(root)
     try:
         _take(intake, orjson.loads(data), opener)
     except orjson.JSONDecodeError as error:

@@ -6,8 +6,9 @@ for many results. Everything that belongs to a result is put beside it first; th
 
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from holdfast.search.triage.fields import LINE, MOST_ITEMS, PARAGRAPH, Fields, clean
 from holdfast.search.triage.intake import Intake
@@ -52,7 +53,33 @@ def sarif_results(document: Any, intake: Intake) -> Iterator[Any]:
             if not isinstance(result, Mapping):
                 yield result
             elif str(result.get("kind")).lower() not in _NOTHING_WRONG:
-                yield _with_its_rule(result, run)
+                yield _with_its_rule(_at_home(result, intake.root), run)
+
+
+def _at_home(result: Mapping[str, Any], root: Path) -> Mapping[str, Any]:
+    """A result whose places in the repository are told from its root on, also where they were absolute."""
+    told = {
+        key: [_place_at_home(one, root) for one in result[key]]
+        for key in ("locations", "relatedLocations")
+        if isinstance(result.get(key), list)
+    }
+    return {**result, **told}
+
+
+def _place_at_home(place: Any, root: Path) -> Any:
+    physical = _object(_object(place).get("physicalLocation"))
+    artifact = _object(physical.get("artifactLocation"))
+    written = artifact.get("uri")
+    path = _path_of(written) if isinstance(written, str) else ""
+    home = f"{root.as_posix().rstrip('/')}/"
+    if not path.startswith(home) or "/../" in path:
+        return place
+    within = {**artifact, "uri": quote(path.removeprefix(home))}
+    return {**place, "physicalLocation": {**physical, "artifactLocation": within}}
+
+
+def _path_of(address: str) -> str:
+    return unquote(_SCHEME.sub("", address))
 
 
 def _with_its_rule(result: Mapping[str, Any], run: Mapping[str, Any]) -> dict[str, Any]:
@@ -181,7 +208,7 @@ def _place(written: Fields) -> dict[str, Any] | None:
     if path is None:
         return None
     start = region.number("start_line")
-    return location(unquote(_SCHEME.sub("", path)), start, region.number("end_line") or start)
+    return location(_path_of(path), start, region.number("end_line") or start)
 
 
 def _repository(address: str | None) -> str | None:
