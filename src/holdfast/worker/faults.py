@@ -18,7 +18,15 @@ from holdfast.worker.context import Context
 if TYPE_CHECKING:
     from holdfast.process import Outcome
 
-__all__ = ["Declared", "IsolatedDeath", "IsolatedFailure", "declared_fault", "internal_fault", "record_fault"]
+__all__ = [
+    "MAX_TRACE",
+    "Declared",
+    "IsolatedDeath",
+    "IsolatedFailure",
+    "declared_fault",
+    "internal_fault",
+    "record_fault",
+]
 
 MAX_TRACE = 32_000
 
@@ -101,12 +109,13 @@ def record_fault(
     cause = cause_class or type(error).__name__
     tool = context.tool if context else None
     call_id = context.call_id if context else None
-    trace = trace or "".join(traceback.format_exception(error))[-MAX_TRACE:]
+    trace = trace or "".join(traceback.format_exception(error))
     words, details = _words(error), json_ready(details)
     if context is not None and context.secrets:
         secrets = context.secrets
         words, trace, details = secrets.text(words), secrets.text(trace), secrets.value(details)
         said = said and secrets.text(said)
+    trace = trace[-MAX_TRACE:]  # not before: of a secret that is cut, the rest is still told
     log.emit(FaultRecorded(fault_id, call_id, tool, cause, words, trace, details))
     code = error.code if isinstance(error, IsolatedDeath) else "INTERNAL"
     hint = f"The event log has the full record: holdfast events show --fault {fault_id}"

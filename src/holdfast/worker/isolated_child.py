@@ -22,6 +22,7 @@ from holdfast.stdio.streams import claim_standard_streams
 from holdfast.vocabulary.events import Event, KillFailed
 from holdfast.wire.codec import decode, encode
 from holdfast.worker.context import Context
+from holdfast.worker.faults import MAX_TRACE
 from holdfast.worker.invoke import run_here
 from holdfast.worker.isolated_asking import RemoteAsking
 from holdfast.worker.progress import ProgressMeter
@@ -112,7 +113,7 @@ async def _run(request: dict[str, Any], tell: Any, reader: BinaryIO) -> dict[str
 
 
 def _failure(error: BaseException) -> dict[str, Any]:
-    trace = "".join(traceback.format_exception(error))[-32_000:]
+    trace = "".join(traceback.format_exception(error))[-2 * MAX_TRACE :]  # the server cuts it, secrets taken out
     name = "OutputContractViolation" if isinstance(error, OutputRejected) else type(error).__name__
     told: dict[str, Any] = json_ready({"failure": {"class": name, "message": str(error), "trace": trace}})
     return told
