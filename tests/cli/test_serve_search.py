@@ -1,5 +1,6 @@
 """`holdfast serve search` as a person types it: what is refused, in one line, before anything is started."""
 
+import json
 import os
 import subprocess
 import sys
@@ -134,6 +135,58 @@ def test_no_worker_is_told_the_token(tmp_path: Path, words: tuple[str, ...]) -> 
 
     assert told
     assert not any(b"open-sesame" in environment for environment in told)
+
+
+def test_a_file_of_the_repository_that_cannot_be_read_is_told_by_every_call_and_stops_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = tmp_path / "repo"
+    repository.mkdir()
+    monkeypatch.chdir(repository)
+    file = repository / "holdfast.toml"
+    file.write_text("[search\n")
+    cache = f"--cache-dir={tmp_path / 'cache'}"
+    program = [sys.executable, "-m", "holdfast", "serve"]
+    command = ["env", "-u", "HOLDFAST_CONFIG", *program, "search", cache]
+    worker = [*program, "--standalone", cache, "--name=search", "--", "search"]
+    with HostUnderTest(command, tmp_path, worker=worker) as host:
+        host.handshake()
+        before = _code_of(host.call("search", {"query": "x"}))
+        killed = host.kill_worker()
+        after = _code_of(host.call("search", {"query": "x"}))
+        file.write_text("")
+        mended = _code_of(host.call("search", {"query": "x"}))
+        said = host.stderr()
+        host.assert_nothing_left()
+
+    assert len(killed) == 1
+    assert (before, after, mended) == ("INVALID_REQUEST", "INVALID_REQUEST", "NO_INDEX")
+    assert said.count("is not valid TOML") == 1
+    assert "served without it, every call says so" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "told"),
+    [
+        ("nonsense = 1", (), "unknown key nonsense"),  # it can be read: a slip of the operator
+        ("[search", ("--repo", "elsewhere"), "is not valid TOML"),  # no call would tell
+        ("[search", ("--workspace", "w.jsonc"), "is not valid TOML"),
+    ],
+)
+def test_any_other_file_that_is_wrong_is_refused(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, words: tuple[str, ...], told: str
+) -> None:
+    monkeypatch.delenv(SERVED_ENV, raising=False)
+    (tmp_path / "elsewhere" / ".git").mkdir(parents=True)
+    (tmp_path / "elsewhere" / ".git" / "HEAD").write_text("ref: refs/heads/trunk\n")
+    (tmp_path / "holdfast.toml").write_text(text)
+    done = cli("serve", "search", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+
+
+def _code_of(answer: dict[str, Any]) -> Any:
+    return json.loads(answer["result"]["content"][0]["text"])["code"]
 
 
 def test_a_file_called_search_does_not_stand_in_the_way(tmp_path: Path, refusal: Refusal) -> None:

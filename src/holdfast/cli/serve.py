@@ -11,6 +11,8 @@ from holdfast.cli.options import setting_options, words_of_settings
 from holdfast.errors import ToolError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from holdfast.host.front import FrontPlan
     from holdfast.host.upgrades import UpgradePlan
     from holdfast.settings import Settings
@@ -66,7 +68,8 @@ def command(
 
     is_search = target == SEARCH  # a file of that name is ./search or search.py
     name = name or (_name_of(target) if not standalone else None)
-    configuration = load_configuration(options, server=name)
+    environ = _surroundings(repos, workspace) if is_search else None
+    configuration = load_configuration(options, environ, server=name)
     _refuse_what_does_not_fit(configuration.settings, repos, workspace, is_search=is_search, alone=standalone)
     if is_search:
         from holdfast.cli.served_search import announce_served, with_defaults_of_repository
@@ -76,13 +79,13 @@ def command(
         except ToolError as error:
             raise UsageError(error.message, remedy=error.hint or "") from error
         options = with_defaults_of_repository(options, configuration)
-        configuration = load_configuration(options, server=name)
+        configuration = load_configuration(options, environ, server=name)
     os.environ.pop("HOLDFAST_HTTP_TOKEN", None)  # the settings have it; workers and their programs need not know
     if standalone:
         for option, given in {"watch": paths, **{name: options.get(name) for name in _OF_HOST}}.items():
             if given:
                 raise UsageError(f"--{option} needs the host", remedy="leave out --standalone")
-        return _serve_alone(target, name, lock, options)
+        return _serve_alone(target, name, lock, options, environ)
     from holdfast.host.run import run_host
     from holdfast.worker.foreign import looks_foreign
 
@@ -103,6 +106,12 @@ def command(
         front=front,
         upgrades=_upgrades(paths),
     )
+
+
+def _surroundings(repos: tuple[str, ...], workspace: str | None) -> "Mapping[str, str]":
+    from holdfast.cli.served_search import surroundings
+
+    return surroundings(repos, workspace)
 
 
 def _upgrades(paths: tuple[str, ...]) -> "UpgradePlan | None":
@@ -143,7 +152,9 @@ def _front(settings: "Settings", *, is_search: bool) -> "FrontPlan | None":
     return general_front_plan(settings)
 
 
-def _serve_alone(target: str, name: str | None, lock: str | None, options: dict[str, Any]) -> int:
+def _serve_alone(
+    target: str, name: str | None, lock: str | None, options: dict[str, Any], environ: "Mapping[str, str] | None"
+) -> int:
     from holdfast.cli.streams import guarded_streams
     from holdfast.settings import load_configuration
     from holdfast.worker.foreign import ForeignServer
@@ -162,7 +173,7 @@ def _serve_alone(target: str, name: str | None, lock: str | None, options: dict[
         from holdfast.search.tools import limit_as_configured
 
         limit_as_configured()
-    configuration = load_configuration(options, server=name or server.name)
+    configuration = load_configuration(options, environ, server=name or server.name)
     server.obey(configuration)
     settings = configuration.settings
     if target == LAUNCH:

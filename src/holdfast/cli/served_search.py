@@ -1,21 +1,54 @@
 """What `serve search` and `up` share: which repositories are served, and the front that speaks HTTP."""
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from holdfast.errors import ToolError
+from holdfast.errors import ToolError, UsageError
 from holdfast.search.configuration import load_configuration as load_repository_configuration
 from holdfast.search.repository import find_repository
 from holdfast.search.served import SERVED_ENV, aliases, announce, served
 from holdfast.search.version import SCHEMA_VERSION
-from holdfast.settings import Configuration, Settings
+from holdfast.settings import Configuration, Settings, load_configuration
+from holdfast.settings.sources import CONFIG_ENV
 
 if TYPE_CHECKING:  # a worker comes this way too, and needs nothing of the host
     from holdfast.host.front import FrontPlan
 
-__all__ = ["announce_served", "front_plan", "with_defaults_of_repository"]
+__all__ = ["announce_served", "front_plan", "surroundings", "with_defaults_of_repository"]
+
+
+def surroundings(repos: Sequence[str], workspace: str | None) -> Mapping[str, str]:
+    """The environment to read settings in: without a file, where that is the repository's and cannot be read.
+
+    Every call tells what is wrong with such a file, so it keeps neither a server from starting nor a lost worker
+    from being replaced. One that can be read and says what cannot be is for the operator, and refused as ever.
+    """
+    try:
+        load_configuration({})
+    except UsageError as error:
+        if CONFIG_ENV in os.environ or workspace is not None or not _calls_will_tell(repos):
+            raise
+        if SERVED_ENV not in os.environ:  # a worker would say it again
+            print(f"holdfast: {error.message}: served without it, every call says so", file=sys.stderr)
+        return {**os.environ, CONFIG_ENV: "none"}
+    return os.environ
+
+
+def _calls_will_tell(repos: Sequence[str]) -> bool:
+    """Whether the repository around the working directory is the one by default, and its file is unreadable."""
+    try:
+        is_told = not repos and SERVED_ENV in os.environ
+        repository = served().find() if is_told else find_repository(repos[0] if repos else None)
+        if not Path.cwd().is_relative_to(repository.root):
+            return False
+        load_repository_configuration(repository)
+    except ToolError as error:
+        wrong = error.details.get("violations") or ()
+        return any(one["keyword"] == "file" and str(one["params"]["file"]).endswith(".toml") for one in wrong)
+    return False
 
 
 def announce_served(repos: Sequence[str], workspace: str | None, settings: Settings) -> None:

@@ -15,7 +15,7 @@ from holdfast.settings.file import ConfigFile, Table, find_file, read_file
 from holdfast.settings.knobs import SETTINGS, Setting, Settings
 from holdfast.settings.tools import ToolRule
 
-__all__ = ["Configuration", "load_configuration", "load_settings"]
+__all__ = ["CONFIG_ENV", "Configuration", "load_configuration", "load_settings"]
 
 CONFIG_ENV = "HOLDFAST_CONFIG"
 DEFAULT = "default"
