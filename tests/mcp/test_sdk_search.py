@@ -11,6 +11,29 @@ from holdfast.cli.search import command
 from holdfast.search.request_fields import FIELDS
 
 
+def _argument(flag: str) -> str:
+    first, *rest = flag.split("-")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+# The flags that section 9.1 of the contract names; every other argument there has its own name with dashes.
+ODD_FLAGS = {
+    "repoPath": {"--repo"},
+    "output": {"--compact", "--json"},
+    "ann": {"--ann", "--no-ann"},
+    "top": {"-n"},
+    **{f"{name}Min": {f"--{name}"} for name in ("branches", "loops", "breaks", "continues", "churn")},
+}
+PLAIN = [
+    "mode", "backend", "context", "type", "author", "import", "calls", "uses", "signature", "param",
+    "decorator", "inferred-type", "return-type", "throws", "reads", "writes", "mutates", "alias", "awaits",
+    "risk", "risk-tag", "risk-source", "risk-sink", "risk-category", "risk-flow", "chunk-author",
+    "modified-after", "modified-since", "visibility", "extends", "lint", "async", "generator", "returns",
+    "branch", "lang", "case", "case-file", "case-tokens", "path", "file", "ext", "meta", "meta-json",
+]  # fmt: skip
+CONTRACTED = {_argument(flag): {f"--{flag}"} for flag in PLAIN} | ODD_FLAGS
+
+
 @pytest.mark.requirement("S1-9-none-ignored")
 @pytest.mark.requirement("S0-10-argument-mapping")
 def test_every_filter_keeps_what_it_says_and_leaves_out_the_rest(client: OfficialClient) -> None:
@@ -37,8 +60,13 @@ def test_every_argument_of_the_tool_is_a_flag_of_the_command(client: OfficialCli
     assert [field.name for field in FIELDS] == list(arguments)
     assert {field.name for field in FIELDS if not set(field.flags) & flags} == {"query"}
     assert any(isinstance(option, click.Argument) for option in command.params), "query stands by itself"
-    documented = {"branchesMin": "--branches", "repoPath": "--repo", "top": "-n", "metaJson": "--meta-json"}
-    assert {field.name: field.flags[0] for field in FIELDS if field.name in documented} == documented
+    assert len(CONTRACTED) == 53, "all that the contract has but the query"
+    assert {name: said for name, said in CONTRACTED.items() if not said <= flags_of(name) & flags} == {}
+
+
+def flags_of(name: str) -> set[str]:
+    """The flags that an argument says it has."""
+    return {flag for field in FIELDS if field.name == name for flag in field.flags}
 
 
 @pytest.mark.requirement("S1-9.1-query")
