@@ -253,6 +253,16 @@ def test_it_stays_with_the_sentence_it_leans_on_or_means_the_product() -> None:
     assert apart == ["Readers take many options. They are all named."]
 
 
+@pytest.mark.parametrize(
+    "names", ["`mode`: how it reads.", "`mode`, `kind`: how it reads.", "`mode` - how it reads."]
+)
+def test_what_follows_the_name_of_an_entry_speaks_of_that_name_and_does_not_stand_alone(names: str) -> None:
+    text = f"# K\n\n## Options\n\n- {names} Unknown values raise `ValueError`.\n- Readers take many options.\n"
+    section = sections(markdown_blocks(text))[2]
+    told = [found.text for found in statements(section, "Kit", features=False)]
+    assert told == ["Readers take many options."]
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.text(alphabet=st.sampled_from("aB .:`*_#-=>|[](){}<&\n\t\\~+12"), max_size=200))
 def test_no_text_breaks_a_reader_and_lines_stay_within_the_file(text: str) -> None:

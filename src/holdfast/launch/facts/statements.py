@@ -27,6 +27,8 @@ _IT = re.compile(
 )
 _SAYS_WHAT = r"{}(?:'s|’s| is) (?:an?|the|one) [^:]+:"
 _THING = re.compile(r"An? ")
+# "`name`: what it is. Sentence." or "`one`, `two`: what they are. Sentence.": all of it speaks of the names.
+_ENTRY = re.compile(r"`[^`]*`(?:(?:\s*[,/]|\s+and|\s+or)\s*`[^`]*`)*\s*(?::|--?|–|—)\s")
 _FEATURE_LIST = re.compile(
     r"\b(?:features?|points|use cases|provides?|supports?|offers?|includes?|highlights|goals|benefits|"
     r"advantages|can|allows?|"
@@ -58,7 +60,8 @@ def statements(section: Section, product: str, *, features: bool, about_product:
             told = _sentences(block, product, about_product=about_product)
             yield from _whole(told, product) if about_product else told
         elif block.kind == "item":
-            whole = list(_sentences(block, product, about_product=False))
+            is_entry = _ENTRY.match(block.text) is not None
+            whole = [] if is_entry else list(_sentences(block, product, about_product=False))
             if whole:
                 yield from (found._replace(topic=block.lead, is_item=True) for found in whole)
             elif features and (introduced or section.level > 1) and block.level == 1:
