@@ -5,11 +5,11 @@ from time import process_time
 from typing import Any
 
 import pytest
-from tests.launch.writing_places import configured, documents, made_pages
+from tests.launch.writing_places import configured, documents, made_pages, made_plan
 
 from holdfast.launch.claim_marks import without_marks
 from holdfast.launch.planning.examples import examples_of, first_examples
-from holdfast.launch.writing.blocks import Bullets, Heading, Paragraph, Sentence, unrepeated
+from holdfast.launch.writing.blocks import Bullets, Heading, Paragraph, Sentence, Table, unrepeated
 from holdfast.launch.writing.inline import as_sentence, short_slug, short_title
 from holdfast.launch.writing.known import Known
 from holdfast.launch.writing.labels import labels
@@ -90,6 +90,25 @@ def test_one_feature_alone_is_no_list_of_features() -> None:
     assert not any(isinstance(block, Paragraph | Bullets) for block in made)
 
 
+@pytest.mark.parametrize("most", [2, 5, 8])
+def test_modules_are_told_in_place_of_features_however_few_features_would_have_room(most: int) -> None:
+    known = known_of(documents())
+    assert len([one for one in known.modules.values() if one["summary"]]) > 2
+    assert inside(known, "What it does", most, ())[0] == Heading(2, "What is inside")
+
+
+def test_where_features_and_modules_are_few_the_names_of_the_package_are_told() -> None:
+    given = documents()
+    facts = given["product_facts.json"]
+    facts["code_structure"]["package_names"] = ["tablekit.table"]
+    facts["api_symbols"] = [one for one in facts["api_symbols"] if one["module"] == "tablekit.table"]
+    made = inside(known_of(given), "Key features", 8, ())
+    table = made[-1]
+    assert isinstance(table, Table)
+    assert table.rows
+    assert all(row.claims and all(row.cells) for row in table.rows)
+
+
 def test_a_word_of_an_example_is_no_use_of_a_name_that_is_the_same() -> None:
     known = known_of(documents())
     names = [one["name"] for one in known.symbols if one["kind"] == "function"]
@@ -121,6 +140,21 @@ def test_the_first_steps_are_examples_that_can_be_followed() -> None:
     ]
     found = first_examples(known_of(given), "python", 4)
     assert [one["code"] for one in found] == ["import tablekit"]
+
+
+def test_the_announcement_shows_an_example_that_does_not_go_on_from_another_one(tmp_path: Path) -> None:
+    given = documents()
+    readme = {"type": "repo_file", "path": "README.md", "start_line": 1, "end_line": 2, "origin": "readme"}
+    given["snippet_catalog.json"]["snippets"] = [
+        snippet("import tablekit\ntable = 1", source=readme, snippet_id="snp_" + "1" * 16),
+        snippet("print(table)", source=readme, snippet_id="snp_" + "2" * 16),
+        snippet("import tablekit\nprint(2)", source=readme, snippet_id="snp_" + "3" * 16),
+    ]
+    pages = {page["template"]: page for page in made_plan(tmp_path, configured(tmp_path), given)["pages"]}
+    assert pages["announcement"]["required_snippet_ids"] == ["snp_" + "3" * 16]
+    given["snippet_catalog.json"]["snippets"].pop()
+    pages = {page["template"]: page for page in made_plan(tmp_path, configured(tmp_path), given)["pages"]}
+    assert pages["announcement"]["required_snippet_ids"] == ["snp_" + "1" * 16]
 
 
 def test_no_page_speaks_of_where_an_example_is_or_how_to_install_a_checkout(tmp_path: Path) -> None:
@@ -191,7 +225,14 @@ def test_the_main_of_very_many_modules_are_found_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["Let's look at a better way:", "As a result, it is short:", "Take what we wrote so far:"]
+    "words",
+    [
+        "Let's look at a better way:",
+        "As a result, it is short:",
+        "Take what we wrote so far:",
+        "It also works for lists of rows:",
+        "Nothing of the helper is in this public function.",
+    ],
 )
 def test_words_that_lead_through_another_page_do_not_introduce_an_example(words: str) -> None:
     known = known_of(documents())

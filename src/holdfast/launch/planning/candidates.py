@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from holdfast.launch.planning.api_pages import module_pages
-from holdfast.launch.planning.examples import examples_of, first_examples
+from holdfast.launch.planning.examples import examples_of, first_examples, is_complete
 from holdfast.launch.planning.tiers import snippets_shown
 from holdfast.launch.writing.inline import plain, short_slug, short_title, slug
 from holdfast.launch.writing.known import Known, Snippet
@@ -39,7 +39,7 @@ def candidates(known: Known, config: Mapping[str, Any], tier: str) -> list[dict[
     """The pages of the required sections, unplaced; `file` is the name that each will have."""
     first = first_examples(known, config["target_platform"], snippets_shown(tier))
     made = [*_products(known), *_docs(known, first), *_reference(known, config), *_kb(known), *_blog(known)]
-    _give_examples(made, first)
+    _give_examples(made, first, known)
     return [page for page in made if page["section"] in config["required_sections"]]
 
 
@@ -224,11 +224,12 @@ def _blog(known: Known) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _give_examples(pages: Sequence[dict[str, Any]], first: Sequence[Snippet]) -> None:
+def _give_examples(pages: Sequence[dict[str, Any]], first: Sequence[Snippet], known: Known) -> None:
     """The best example for the product's page, another one as good for the post, the first few for the start."""
     ids = [one["snippet_id"] for one in first]
-    second = [one["snippet_id"] for one in first[1:2] if one["source"].get("origin") == "readme"]
-    chosen = {"overview": ids[:1], "announcement": second or ids[:1], "getting_started": ids}
+    second = [one for one in first[1:] if one["source"].get("origin") == "readme" and is_complete(one, known)]
+    post = [one["snippet_id"] for one in second[:1]]
+    chosen = {"overview": ids[:1], "announcement": post or ids[:1], "getting_started": ids}
     for page in pages:
         if page["template"] in chosen:
             page["required_snippet_ids"] = chosen[page["template"]]

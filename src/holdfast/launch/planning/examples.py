@@ -7,7 +7,7 @@ from holdfast.launch.module_names import depth
 from holdfast.launch.writing.inline import slug
 from holdfast.launch.writing.known import Known, Snippet, is_installing, language_of
 
-__all__ = ["examples_of", "first_examples"]
+__all__ = ["examples_of", "first_examples", "is_complete"]
 
 _MOST_EXAMPLES = 3
 _FIRST_PAGES = (
@@ -30,7 +30,7 @@ def first_examples(known: Known, platform: str, most: int) -> list[Snippet]:
     ranked = sorted(own or shown, key=lambda one: _rank(one, known))
     if not own:
         return ranked[:most]
-    found = list(_followable(ranked, known.packages if known.language == "python" else ()))
+    found = list(_followable(ranked, known))
     return ([one for one in found if _is_first(one)] or found or ranked)[:most]
 
 
@@ -67,17 +67,23 @@ def _of_the_whole(known: Known, languages: Collection[str]) -> list[Snippet]:
     return sorted(outside or found, key=lambda one: (*rank[one["tags"][1]], -len(one["code"])))[:_MOST_EXAMPLES]
 
 
-def _followable(snippets: Sequence[Snippet], packages: Sequence[str]) -> Iterator[Snippet]:
+def is_complete(snippet: Snippet, known: Known) -> bool:
+    """Whether an example can be followed alone: it imports the product, or in other languages uses what it has."""
+    code = snippet["code"]
+    packages = known.packages if known.language == "python" else ()
+    is_named = any(f"import {name}" in code or f"from {name}" in code for name in packages)
+    is_used = not packages and any(tag.startswith("api:") for tag in snippet["tags"])
+    return (is_named or is_used) and not _INNER.search(code)
+
+
+def _followable(snippets: Sequence[Snippet], known: Known) -> Iterator[Snippet]:
     begun: set[str] = set()
     for one in snippets:
         path = one["source"].get("path", "")
-        code = one["code"]
-        is_named = any(f"import {name}" in code or f"from {name}" in code for name in packages)
-        is_used = not packages and any(tag.startswith("api:") for tag in one["tags"])
-        if (is_named or is_used) and not _INNER.search(code):
+        if is_complete(one, known):
             begun.add(path)
             yield one
-        elif path in begun and not _INNER.search(code):
+        elif path in begun and not _INNER.search(one["code"]):
             yield one
 
 

@@ -21,6 +21,7 @@ __all__ = [
 _TELL_LIMITS = ("kb/limitations", "docs/developer-guide", "products/overview")
 _FEW = 3
 _LEAST_MODULES = 2
+_MOST_ROWS = 8
 _RUNS_ON = re.compile(r"(\S+) runs on ((?:(?! and |, ).)+)\.")
 _MOST_PLATFORMS = 8
 _MOST_WAYS = 3
@@ -97,13 +98,13 @@ def dependency_lines(known: Known) -> list[Sentence]:
 def inside(known: Known, title: str, most: int, claims: Sequence[str]) -> list[Block]:
     """What the product does, by these claims; where they are too few for a list, by its modules."""
     said = known.said(claims, most)
-    modules = main_modules([one for one in known.modules.values() if one["summary"]], most, known.packages)
+    modules = main_modules([one for one in known.modules.values() if one["summary"]], _MOST_ROWS, known.packages)
     if len(said) > 1:
         return [Heading(2, title), bullets(said)]
     if len(modules) < _LEAST_MODULES:
-        names = _main_names(known, most) if known.language != "python" else []
+        names = tuple(_main_names(known, most))
         made: list[Block] = [Heading(2, title), bullets(said)]
-        return [*made, Heading(2, "What is inside"), Table(("Name", "Purpose"), tuple(names))]
+        return [*made, Heading(2, "What is inside"), Table(("Name", "Purpose"), names)]
     rows = tuple(
         Row((code(one["module"]), as_sentence(one["summary"], known.names)), known.cited(one["claim_id"]))
         for one in modules
