@@ -166,6 +166,12 @@ def _site(source: Source, slug: str, tell: Callable[[str], None]) -> dict[str, A
     if not found:
         tell(f"{source.name} has none of the usual sections below {content}/; the pages will begin them")
     wanted = [name for name in SECTIONS if name in found or not found]
+    missing = [name for name in SECTIONS if name not in wanted]
+    if missing:
+        tell(
+            f"{source.name} has no section for {', '.join(missing)}: there will be no such pages,"
+            " unless you add them to required_sections and their folders to allowed_paths"
+        )
     roots = {name: found.get(name, f"{content}/{name}") for name in SECTIONS}
     return {
         "site_repo_url": source.address,

@@ -13,6 +13,7 @@ from tests.launch.products import commit_all, git, make_product, make_repository
 from holdfast.errors import UsageError
 from holdfast.launch.deriving import derive, render_yaml
 from holdfast.launch.run_config import checked, load_file
+from holdfast.launch.states import SECTIONS
 
 
 @pytest.fixture
@@ -184,10 +185,14 @@ def test_sections_are_those_that_the_site_has(
     make_product(tmp_path / "product")
     hugo = f'contentDir = "{content}"\n'.encode()
     make_repository(tmp_path / "site", {"hugo.toml": hugo, **dict.fromkeys(files, b"---\ntitle: a\n---\n")})
-    config, _ = derived(tmp_path / "product", tmp_path / "site")
+    config, told = derived(tmp_path / "product", tmp_path / "site")
 
     assert config["site_layout"]["content_root"] == content
     assert config["required_sections"] == sections
+    missing = [name for name in SECTIONS if name not in sections]
+    notes = [note for note in told if "has no section for" in note]
+    assert len(notes) == bool(missing)
+    assert all(f"no section for {', '.join(missing)}: " in note for note in notes)
     assert config["site_layout"]["subdomain_roots"]["docs"] == docs
 
 
@@ -238,9 +243,11 @@ def test_a_site_that_can_show_nothing_is_told(repositories: tuple[Path, Path], t
     make_repository(tmp_path / "bare", {"hugo.toml": b'title = "New"\n', "content/docs/_index.md": b"# Docs\n"})
     make_repository(tmp_path / "themed", {"hugo.toml": b'theme = "some"\n', "content/docs/_index.md": b"# Docs\n"})
 
-    assert derived(repositories[0], tmp_path / "themed")[1] == []
-    (told,) = derived(repositories[0], tmp_path / "bare")[1]
+    (sections,) = derived(repositories[0], tmp_path / "themed")[1]
+    told, also = derived(repositories[0], tmp_path / "bare")[1]
     assert "neither layouts nor a theme" in told
+    assert "has no section for" in sections
+    assert "has no section for" in also
 
 
 @pytest.mark.parametrize(
