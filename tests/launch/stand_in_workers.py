@@ -85,14 +85,18 @@ def _link(place: Workplace) -> None:
 
 
 def _validate(place: Workplace) -> None:
-    """Finds as many issues as the configuration says, less one for each patch behind the first."""
+    """Finds as many issues as the configuration says, less one for each patch behind the first.
+
+    Where the configuration says that the first is stubborn, it stays and the others go.
+    """
     from holdfast.launch.issues import issue
 
     mended = max(0, len(place.read("patch_bundle.json")["patches"]) - 1)
+    stubborn = [0] if place.config.get("stubborn") else []
     found = [
         issue("markdown_lint", "TRAILING_SPACE", "blocker", "A space.", path=f"content/docs/{number}.md", line=1,
               fix_rule="lint_fix", data={"rule_id": "MD009"})
-        for number in range(mended, int(place.config.get("issues", 0)))
+        for number in [*stubborn, *range(mended + len(stubborn), int(place.config.get("issues", 0)))]
     ]  # fmt: skip
     gates = [{"name": "markdown_lint", "ok": not found, "status": "failed" if found else "passed"}]
     report = {**_VERSION, "ok": not found, "profile": "local", "gates": gates, "issues": found}
@@ -100,10 +104,12 @@ def _validate(place: Workplace) -> None:
 
 
 def _fix(place: Workplace) -> None:
-    open_ones = [one["issue_id"] for one in place.read("validation_report.json")["issues"]]
+    issues = place.read("validation_report.json")["issues"]
+    open_ones = [one["issue_id"] for one in issues]
+    is_stubborn = place.config.get("stubborn") and place.scope == open_ones[0]
     before = len(place.read("patch_bundle.json")["patches"])
     is_mended = place.scope not in open_ones or before > int(place.config["issues"]) - len(open_ones) + 1
-    ids = [] if is_mended else [f"patch_{before + 1:03}"]
+    ids = [] if is_mended or is_stubborn else [f"patch_{before + 1:03}"]
     _bundle(place, before + len(ids))
     record = {**_VERSION, "issue_id": place.scope, "gate": "markdown_lint", "rule": "x", "changed": bool(ids)}
     place.write(f"fixes/{place.scope}.json", {**record, "patch_ids": ids, "files": []}, schema="fix_record")

@@ -84,6 +84,20 @@ def test_each_call_mends_one_issue_until_none_is_left(stage: Stage) -> None:
     stage.check(run_id)
 
 
+def test_an_issue_that_its_rule_cannot_mend_costs_one_attempt_and_the_others_are_mended(stage: Stage) -> None:
+    run_id = stage.run(state="DRAFT_READY", issues=3, stubborn=True, max_fix_attempts=4)
+    assert stage.engine.perform("drive", run_id) == {"state": "VALIDATING"}
+    tried = stage.refused("fix", run_id)
+    assert (tried.code, (tried.details or {})["reason"]) == ("FIX_EXHAUSTED", "fix_no_op")
+    others = [stage.engine.perform("fix", run_id) for _ in range(2)]
+    assert [one["remaining_blockers"] for one in others] == [2, 1]
+    left = stage.refused("fix", run_id)
+    assert (left.details or {})["reason"] == "no_fixable_issue"
+    assert (left.details or {})["issues"] == [(tried.details or {})["issue_id"]]
+    assert (stage.state(run_id), stage.at(run_id).fix_attempts) == ("VALIDATING", 3)
+    stage.check(run_id)
+
+
 @contextlib.contextmanager
 def lost_at(stage: Stage, patch: pytest.MonkeyPatch, method: str, *, after: bool = False) -> Any:
     """The first time an execution comes there, its process is gone as far as the store can see."""

@@ -282,12 +282,7 @@ class Execution:
     def _choose(self, report: Mapping[str, Any]) -> dict[str, Any]:
         from holdfast.launch.fixing.rules import choose
 
-        bundle = self._parts.store.artifacts(self._run_id)["patch_bundle.json"].sha256
-        tried = {
-            item.scope
-            for item in self._parts.store.items(self._run_id)
-            if item.worker == "fixer" and item.inputs.get("patch_bundle.json") == bundle
-        }
+        tried = self._tried(report)
         # To restore a file can be necessary again and again; it leaves the bundle as it is.
         open_ones = [
             issue
@@ -305,6 +300,25 @@ class Execution:
                 retryable=False,
             )
         return dict(issue)
+
+    def _tried(self, report: Mapping[str, Any]) -> set[str]:
+        """The issues that a rule was tried on while their file was as it is now, by its patches."""
+        paths = {issue["issue_id"]: issue.get("location", {}).get("path") for issue in report["issues"]}
+        now = self._parts.store.artifacts(self._run_id)["patch_bundle.json"].sha256
+        bundles: dict[str, list[dict[str, Any]]] = {}
+
+        def patches(sha256: str, path: str | None) -> list[dict[str, Any]]:
+            if sha256 not in bundles:
+                bundles[sha256] = self._content("patch_bundle.json", sha256)["patches"]
+            return [patch for patch in bundles[sha256] if patch["path"] == path]
+
+        return {
+            item.scope
+            for item in self._parts.store.items(self._run_id)
+            if item.worker == "fixer"
+            and item.scope in paths
+            and patches(item.inputs["patch_bundle.json"], paths[item.scope]) == patches(now, paths[item.scope])
+        }
 
     async def _carry_out_fix(self, issue_id: str, *, is_made: bool = False) -> dict[str, Any]:
         try:
@@ -364,10 +378,11 @@ class Execution:
 
     def _document(self, name: str) -> dict[str, Any] | None:
         kept = self._parts.store.artifacts(self._run_id).get(name)
-        if kept is None:
-            return None
+        return None if kept is None else self._content(name, kept.sha256)
+
+    def _content(self, name: str, sha256: str) -> dict[str, Any]:
         try:
-            document: dict[str, Any] = json.loads(self._parts.objects.read(kept.sha256))
+            document: dict[str, Any] = json.loads(self._parts.objects.read(sha256))
         except ObjectLost as lost:
             raise artifact_lost(self._run_id, name, lost) from lost
         return document
