@@ -161,6 +161,29 @@ def test_the_status_of_a_run_that_failed_says_why_and_so_does_every_refusal(desk
     assert asked["failure"]["message"] in refused["message"]
 
 
+def test_fixing_everything_goes_on_behind_what_no_rule_mends(desk: Desk, typed: Typed) -> None:
+    config = (desk.folder / "run.yaml").read_text().replace("  - docs\n  - blog\n", "", 1)
+    (desk.folder / "edited.yaml").write_text(f"{config}allow_manual_edits: true\n")
+    started = typed("start", "edited.yaml", "--quiet", launch="edited")
+    assert started.returncode == 0, started.stderr
+    run = desk.folder / "edited" / "runs" / started.stdout.split()[0]
+    (page,) = (run / "work" / "site" / "content" / "products" / "tablekit").glob("*.md")
+    text = re.sub(r"(?m)^description: .*$", "description: __TOKEN__", page.read_text(), count=1)
+    page.write_text(f"{text}\nSee [more](/nowhere/at/all/).\n")
+    assert typed("validate", "last", "--quiet", launch="edited").returncode == 1
+
+    fixed = typed("fix", "last", "--all", "--quiet", launch="edited")
+
+    assert fixed.returncode == 1
+    assert re.findall(r"holdfast: (no rule mends|mended|FIX_EXHAUSTED)", fixed.stderr)[:2] == [
+        "no rule mends", "mended",
+    ]  # fmt: skip
+    assert "FIX_EXHAUSTED: no rule can mend what the gates found" in fixed.stderr
+    assert "/nowhere/" not in page.read_text()
+    status = json.loads(typed("status", "last", "--json", launch="edited").stdout)["status"]
+    assert (status["state"], [one["gate"] for one in status["open_issues"]]) == ("VALIDATING", ["template_tokens"])
+
+
 @pytest.mark.parametrize(
     "word", ["status", "events", "validate", "fix", "resume", "cancel", "open-pr", "replay", "diff"]
 )

@@ -25,6 +25,7 @@ from holdfast.cli.launching import (
     told,
     workspace_options,
 )
+from holdfast.errors import ToolError
 from holdfast.launch.forge_places import AUTO, KINDS
 
 if TYPE_CHECKING:
@@ -255,7 +256,13 @@ def fix(run: str, everything: bool, as_json: bool, quiet: bool, **options: Any) 
     with told(as_json=as_json), open_service(options, run=run) as service:
         found = run_of(service, run)
         while True:
-            done = watched(service, found, quiet, lambda stop: service.fix_next(found, stop=stop))
+            try:
+                done = watched(service, found, quiet, lambda stop: service.fix_next(found, stop=stop))
+            except ToolError as error:
+                if not everything or error.details.get("reason") != "fix_no_op":
+                    raise
+                print(f"holdfast: no rule mends {error.details['issue_id']}", file=sys.stderr)
+                continue
             if done["validation_report"]["ok"] or not everything:
                 return _report(service, found, done, as_json)
             print(f"holdfast: mended {done['fixed_issue_id']}", file=sys.stderr)
