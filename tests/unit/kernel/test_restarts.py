@@ -165,6 +165,16 @@ def test_what_a_spare_says_is_not_heard_by_the_client() -> None:
     assert world.sent_to(2)[-1]["error"]["code"] == -32601
 
 
+@pytest.mark.requirement("S3-health-lifecycle")
+def test_health_tells_a_first_worker_that_starts_from_one_that_comes_after_a_loss() -> None:
+    world, seen = World(), list[str]()
+    for happens in (lambda: None, world.go_live, world.lose_worker, lambda: world.make_ready(2)):
+        happens()
+        seen.append(health(world.state, world.now, 90.0)["state"])
+
+    assert seen == ["starting", "ready", "recovering", "ready"]
+
+
 def test_health_tells_the_state_the_restarts_and_the_last_fault() -> None:
     world = World.live()
     assert health(world.state, world.now, 90.0)["state"] == "ready"
