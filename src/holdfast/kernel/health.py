@@ -102,7 +102,9 @@ def _probation_ms(state: State, now: float) -> int:
 
 
 def _lifecycle(state: State, active: Worker | None) -> Lifecycle:
-    if active is not None and active.phase in {WorkerPhase.READY, WorkerPhase.OPEN}:
+    # Before there is a session a worker has nothing to say; once it is asked, it has to answer.
+    owes_handshake = state.session.phase is SessionPhase.INITIALIZING
+    if active is not None and active.phase in {WorkerPhase.READY, WorkerPhase.OPEN} and not owes_handshake:
         return Lifecycle.READY
     calls_wait = any(state.pending[one].method == "tools/call" for one in state.waiting)
     if active is not None and active.phase is WorkerPhase.LISTING and not calls_wait:

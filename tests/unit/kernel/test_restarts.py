@@ -175,6 +175,17 @@ def test_health_tells_a_first_worker_that_starts_from_one_that_comes_after_a_los
     assert seen == ["starting", "ready", "recovering", "ready"]
 
 
+def test_health_is_not_ready_while_the_handshake_of_the_client_is_unanswered() -> None:
+    world = World()
+    world.worker_up()
+    assert health(world.state, world.now, 90.0)["state"] == "ready"
+    world.client_sends(request("init", "initialize", {"protocolVersion": "2025-11-25"}))
+    assert health(world.state, world.now, 90.0)["state"] == "starting"
+    world.worker_answers("init", {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {}})
+
+    assert health(world.state, world.now, 90.0)["state"] == "ready"
+
+
 def test_health_tells_the_state_the_restarts_and_the_last_fault() -> None:
     world = World.live()
     assert health(world.state, world.now, 90.0)["state"] == "ready"
