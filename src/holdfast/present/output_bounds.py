@@ -160,12 +160,19 @@ class _Plan:
                 tries -= 1
         for place, item in enumerate(self._content):
             if cuttable[place] and not self._keep(place, item):
-                self._part(place, item["text"])
+                self._part(place, item["text"], self._last_words(place, cuttable))
                 break
         else:
             self._kept[len(self._content)] = {"type": "text", "text": self._missing.marker(self._where)}
         items = [self._kept[place] for place in sorted(self._kept)]
         return items if self._link is None else [*items, dict(self._link)]
+
+    def _last_words(self, place: int, cuttable: list[bool]) -> str:
+        """The last text that says something, as the lines below others; nothing where it is the one at `place`."""
+        for other in range(len(self._content) - 1, place, -1):
+            if cuttable[other] and self._content[other]["text"].strip():
+                return f"\n{self._content[other]['text']}"
+        return ""
 
     def _keep(self, place: int, item: dict[str, Any]) -> bool:
         cost = cost_of_item(item, self._limits) + ITEM
@@ -176,11 +183,12 @@ class _Plan:
         self._missing -= _missing(item)
         return True
 
-    def _part(self, place: int, text: str) -> None:
+    def _part(self, place: int, text: str, last: str) -> None:
+        """Keep some of a text; of a failure also the end of the last text, where that is another one."""
         room, most = self._room - ITEM, self._room + _reserve(self._where, self._limits)
         shown = ""
         for _ in range(64):  # an estimate of tokens may be a little off where texts are joined
-            ends = [part for part in self._ends(text, room) if part]
+            ends = [part for part in self._ends(text, last, room) if part]
             missing = self._missing
             for part in ends:
                 missing -= _Missing(part.count("\n") + 1, 0, size_of(part))
@@ -191,13 +199,13 @@ class _Plan:
             room = Cost(room.size - 1 - room.size // 16, room.tokens - 1 - room.tokens // 16)
         self._kept[place] = {**self._content[place], "text": shown}
 
-    def _ends(self, text: str, room: Cost) -> tuple[str, str]:
+    def _ends(self, text: str, last: str, room: Cost) -> tuple[str, str]:
         if not self._is_error:
             return _head(text, room, self._full, self._limits), ""
         third = Cost(room.size // 3, room.tokens // 3)
         head = _head(text, third, third, self._limits)
         left = room - cost_of_text(head, self._limits) - ITEM
-        return head, _tail(text[len(head) :], left, self._limits)
+        return head, _tail(last or text[len(head) :], left, self._limits)
 
 
 class _Missing(NamedTuple):

@@ -117,6 +117,20 @@ def test_of_a_failure_both_ends_are_kept() -> None:
     assert sum(MARKER.fullmatch(line) is not None for line in shown) == 1
 
 
+@pytest.mark.parametrize("after", [[], ["", " \n"]])
+def test_of_a_failure_in_several_texts_the_end_of_the_last_one_is_kept(after: list[str]) -> None:
+    texts = ["it failed", "first\n" + "more\n" * 900, "step\n" * 900, "why it\nfailed", *after]
+    content = [{"type": "text", "text": one} for one in texts]
+    left = cut_content(content, Limits(2000), WHERE, None, is_error=True)
+
+    lines = [line for item in left for line in item["text"].split("\n")]
+    assert lines[:2] == ["it failed", "first"]
+    assert lines[-2:] == ["why it", "failed"]
+    shown = [line for line in lines if not MARKER.fullmatch(line)]
+    omitted = "\n".join(texts).count("\n") + 1 - len(shown)
+    assert f"… {omitted:,} line(s)" in "\n".join(lines)
+
+
 def test_a_failure_in_one_endless_line_shows_both_its_ends() -> None:
     shown = cut("<" + "x" * 9000 + ">", 1500, is_error=True).split("\n")
 
