@@ -529,3 +529,15 @@ def test_every_language_has_enough_functions_of_both_kinds(language: str) -> Non
     meant = [given for given in EVERY if given.language in (language, "typescript")]
     assert len(meant) >= 12
     assert min(sum(bool(given.flows) for given in meant), sum(not given.flows for given in meant)) >= 5
+
+
+@each_row(
+    "statement", ["el.innerHTML = location.hash", "el.outerHTML  =\n location.hash", "a.b.srcdoc=location.hash"]
+)
+def test_an_assignment_to_a_sink_is_told_as_one_flow(statement: str) -> None:
+    source = f"function f(el, a) {{ {statement}; }}".encode()
+    (chunk,) = [chunk for chunk in extract("javascript", "f.js", source).chunks if chunk.kind == "function"]
+
+    flows = analyse("javascript", source, chunk, load_rules())
+
+    assert [(flow.source, flow.sink) for flow in flows] == [("location", "innerHTML")]

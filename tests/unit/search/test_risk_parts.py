@@ -1,5 +1,6 @@
 """The parts of flows: what is masked, returned, chosen, repeated and called, and which function is meant."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from holdfast.search.risk.conditions import without_conditions
 from holdfast.search.risk.loading import load_rules
 from holdfast.search.risk.masking import masked
 from holdfast.search.risk.parallel import assigned
+from holdfast.search.risk.patterns import Pattern
 from holdfast.search.risk.resolving import GUESS, SURE, Function, Resolver
 from holdfast.search.risk.returns import body_start, find_returns
 from holdfast.search.risk.summary import Called, Summary, links_of, read_summary
@@ -234,6 +236,32 @@ def test_of_a_hostile_function_only_so_much_is_looked_at() -> None:
     assert len(list(find_returns("go", b"return (" * 5000))) == 300
     assert without_conditions("javascript", b"? " * 5000).strip()
     assert masked("lua", b"[" * 50_000) == b" " * 50_000
+
+
+def test_no_rule_takes_more_than_its_length_for_a_long_row_of_blanks() -> None:
+    """Long strings and comments are such rows; where each blank is tried, one file takes minutes."""
+    rules = load_rules()
+    kinds: list[list[tuple[Pattern, ...]]] = [
+        [rule.patterns for rule in rules.sources],
+        [rule.patterns for rule in rules.sinks],
+        [rule.patterns for rule in rules.sanitizers],
+    ]
+    patterns = [pattern for kind in kinds for listed in kind for pattern in listed]
+    assert len(patterns) > 1000
+    row = b"a" + b" " * 20_000 + b"b"
+    began = time.process_time()
+    for pattern in patterns:
+        assert not pattern.search.search(row)
+    assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize("language", ["ruby", "elixir", "rust", "scala", "swift"])
+def test_the_last_value_is_found_at_once_behind_a_line_of_any_length(language: str) -> None:
+    closes = b"}" if language in ("rust", "scala", "swift") else b"end"
+    text = b"def f {\n" + b"x = [" + b"1, " * 1_000 + b"1]" + b" " * 1_000 + b"\nyes\n" + closes
+    began = time.process_time()
+    assert [text[start:end] for start, end in find_returns(language, text)] == [b"yes\n"]
+    assert time.process_time() - began < 2
 
 
 PIECES = [

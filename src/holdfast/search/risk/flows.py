@@ -69,12 +69,13 @@ class _Lines:
 def risk_flows(chunk: Chunk, found: Findings, tracked: Tracked, callees: Mapping[int, Callee]) -> list[RiskFlow]:
     """The flows of a chunk, in the order of their sinks."""
     lines = _Lines(chunk, found.text)
-    flows: dict[tuple[str, str, int], RiskFlow] = {}
+    flows: dict[tuple[str, str, tuple[int, ...]], RiskFlow] = {}
     for one in _from_sources(tracked):
         rule, source = one.danger.rule, found.origins[one.taint.root.number].rule
-        path = [(line, lines.text(line)) for line in lines.of(one.taint.path)]
+        steps = lines.of(one.taint.path)
+        path = [(line, lines.text(line)) for line in steps]
         through = [callees[via.call].names[0] for via in one.taint.via]
-        key = (source.name, rule.name, one.danger.position)
+        key = (source.name, rule.name, tuple(steps))  # `eval(compile(x))` is one flow, though both are sinks
         if key not in flows or (flows[key].through and not through):
             flows[key] = RiskFlow(source.name, rule.name, rule.category, rule.severity, path, through)
     return list(flows.values())[:_MOST_FLOWS]
@@ -140,13 +141,14 @@ class _Summarizing:
 
     def _flows(self) -> list[Flow]:
         flows = []
-        seen: set[tuple[str, str, int, tuple[Via, ...]]] = set()
+        seen: set[tuple[str, str, tuple[int, ...], tuple[Via, ...]]] = set()
         for one in _from_sources(self._tracked):
             rule, source = one.danger.rule, self._found.origins[one.taint.root.number].rule
-            key = (source.name, rule.name, one.danger.position, one.taint.via)
+            lines = self._lines.of(one.taint.path)
+            key = (source.name, rule.name, tuple(lines), one.taint.via)
             if key not in seen:
                 seen.add(key)
-                lines, through = self._lines.of(one.taint.path), self._through(one.taint.via)
+                through = self._through(one.taint.via)
                 flows.append(Flow(source.name, rule.name, rule.category, rule.severity, lines, through))
         return flows[:_MOST_FLOWS]
 

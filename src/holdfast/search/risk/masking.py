@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["masked"]
+__all__ = ["blank", "masked"]
 
 _DOUBLE = rb'"(?:\\.|[^"\\\n])*"'
 _SINGLE = rb"'(?:\\.|[^'\\\n])*'"
@@ -101,7 +101,7 @@ def _replacement(way: _Way) -> Callable[[re.Match[bytes]], bytes]:
     def replace(found: re.Match[bytes]) -> bytes:
         text = found.group()
         if way.hole is None or text[-1:] not in way.with_holes or not _is_marked(text, way):
-            return _blank(text)
+            return blank(text)
         kept = _keep_holes(text, way.hole, lambda inner: way.blanked.sub(replace, inner))
         return text[:1] + kept[1:-1] + text[-1:] if text[:1] in way.kept and way.kept else kept
 
@@ -115,7 +115,8 @@ def _is_marked(text: bytes, way: _Way) -> bool:
     return way.marked in text[:quote].lower()
 
 
-def _blank(text: bytes) -> bytes:
+def blank(text: bytes) -> bytes:
+    """Nothing but its lines."""
     return _INK.sub(b" ", text)
 
 
@@ -125,6 +126,6 @@ def _keep_holes(text: bytes, hole: re.Pattern[bytes], clean: Callable[[bytes], b
         if found.lastindex is None:  # `{{` is a brace
             continue
         start, end = found.span(found.lastindex)
-        kept += [_blank(text[done:start]), clean(text[start:end])]
+        kept += [blank(text[done:start]), clean(text[start:end])]
         done = end
-    return b"".join([*kept, _blank(text[done:])])
+    return b"".join([*kept, blank(text[done:])])

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from holdfast.search.model import CallSite, Chunk
 from holdfast.search.risk.callees import Surroundings, is_shadowed
-from holdfast.search.risk.masking import masked
+from holdfast.search.risk.masking import blank, masked
 from holdfast.search.risk.patterns import QUOTED, STATEMENT, WRITE, Pattern
 from holdfast.search.risk.places import called_on, chain_before, is_letter, name_start, own_ranges, plain_name
 from holdfast.search.risk.returns import statement_end
@@ -123,7 +123,7 @@ def find(
 def _plain(language: str, text: bytes, chunk: Chunk) -> bytes:
     if chunk.text is None:
         return masked(language, text)
-    plain = bytearray(b" " * len(text))
+    plain = bytearray(blank(text))  # with its lines: they bound whatever looks at a line
     for start, end in own_ranges(chunk):
         low, high = max(0, start - chunk.start), min(len(text), end - chunk.start)
         line = text.rfind(b"\n", 0, low) + 1  # the name of what is called stands in front

@@ -78,5 +78,7 @@ def _name_expression(head: str, last: str) -> str:
 def _text_expression(name: str, kind: str) -> bytes:
     # It starts with a literal where it can: that makes the search fast.
     dotted = re.escape(name.lstrip("*")).replace(r"\*", r"[\w$]*").replace(r"\.", _JOINT)
+    # Blanks before the first joint are left out: to try each of a long row of them takes the square of its length.
+    dotted = dotted.removeprefix(r"\s*")
     end = {READ: r"(?![\w$])", CALL: r"\s*\(", WRITE: r"\s*[:=](?!=)", STATEMENT: r"(?![\w$-])(?!\s*=)"}[kind]
     return ((r"\b" if kind == STATEMENT else "") + dotted + end).encode()

@@ -17,7 +17,6 @@ _RETURN = re.compile(rb"(?<![\w$.@])(?:return|yield|RETURN)\b")
 _SIGN = re.compile(rb"[()\[\]{}\n;]")
 _HEADER_SIGN = re.compile(rb"[()\[\]{:]|=>?(?!=)")
 _GOES_ON = re.compile(rb"\s*(?:\??\.[A-Za-z_]|\|>|&&|\|\||\+\s|->)")
-_LAST_LINE = re.compile(rb"([^\n]*\S[^\n]*)\s*\Z")
 _CLOSES = {"ruby": b"end", "elixir": b"end", "rust": b"}", "scala": b"}", "swift": b"}"}
 _BY_LINES = frozenset({"ruby", "lua", "elixir", "shell", "sql"})
 _SCRIPTS = frozenset({"javascript", "typescript", "tsx", "jsx", "vue", "svelte"})
@@ -80,15 +79,21 @@ def _expression_body(language: str, plain: bytes) -> tuple[int, int] | None:
 def _last_value(language: str, plain: bytes) -> Iterator[tuple[int, int]]:
     closes = _CLOSES[language]
     end = plain.rstrip().rfind(closes)
-    found = _LAST_LINE.search(plain, body_start(language, plain), end) if end > 0 else None
-    if found is None:
+    line = _last_line(plain, body_start(language, plain), end) if end > 0 else None
+    if line is None:
         return
-    start = _first_ink(plain, found.start(1))
-    while plain[start : start + 1] == b"." and (above := _LAST_LINE.search(plain, 0, found.start(1))) is not None:
-        found, start = above, _first_ink(plain, above.start(1))  # a chain of calls, line by line
+    start = _first_ink(plain, line)
+    while plain[start : start + 1] == b"." and (above := _last_line(plain, 0, line)) is not None:
+        line, start = above, _first_ink(plain, above)  # a chain of calls, line by line
     is_statement = language == "rust" and plain[start:end].rstrip().endswith(b";")
     if not is_statement and not _NO_VALUE.match(plain, start) and not _RETURN.match(plain, start):
         yield start, end
+
+
+def _last_line(plain: bytes, start: int, end: int) -> int | None:
+    """Where the last line of a range begins that is not blank; by hand, because lines may be of any length."""
+    ink = start + len(plain[start:end].rstrip())
+    return max(start, plain.rfind(b"\n", start, ink) + 1) if ink > start else None
 
 
 def _header_sign(plain: bytes, wanted: tuple[bytes, ...]) -> tuple[bytes, int] | None:
