@@ -2,12 +2,13 @@
 
     python -m benchmarks.search_accuracy [LANGUAGE...]
 
-With the name of a language, everything that is missing or wrong in it is listed.
+With the name of a language, everything that is missing or wrong in it is listed. Without, languages with full
+metadata are shown; those with definitions alone have to be named.
 """
 
-import sys
+import argparse
 
-from tests.labelled.scoring import Score, labelled_languages, score_language
+from tests.labelled.scoring import TAIL, Score, labelled_languages, score_language
 
 _RATES = f"{'precision':>9} {'recall':>7}"
 _HEAD = f"{'language':12} {'definitions':>11} {_RATES}   {'facts':>6} {_RATES}"
@@ -31,4 +32,10 @@ def _line(score: Score, width: int) -> str:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    known = [*labelled_languages(), *labelled_languages(TAIL)]
+    parser.add_argument("languages", metavar="LANGUAGE", nargs="*", help="one with labelled samples")
+    chosen = parser.parse_args().languages
+    if unknown := sorted(set(chosen) - set(known)):
+        parser.error(f"there are no labelled samples of {', '.join(unknown)}; there are of {', '.join(known)}")
+    main(chosen)

@@ -18,9 +18,10 @@ from pathlib import Path
 from holdfast.search.extract.code import extract
 from holdfast.search.model import COUNTS, Chunk
 
-__all__ = ["SAMPLES", "Score", "labelled_languages", "score_language"]
+__all__ = ["SAMPLES", "TAIL", "Score", "labelled_definitions", "labelled_languages", "score_language"]
 
 SAMPLES = Path(__file__).parent / "samples"
+TAIL = Path(__file__).parent / "tail"  # languages of which the definitions alone are known
 
 _Key = tuple[str, str, int, int]
 _Fact = tuple[_Key, str, str]
@@ -56,15 +57,21 @@ class _Label:
     facts: dict[str, set[str]] = field(default_factory=dict)
 
 
-def labelled_languages() -> list[str]:
+def labelled_languages(samples: Path = SAMPLES) -> list[str]:
     """The languages with samples."""
-    return sorted(folder.name for folder in SAMPLES.iterdir() if folder.is_dir())
+    return sorted(folder.name for folder in samples.iterdir() if folder.is_dir())
+
+
+def labelled_definitions(sample: Path) -> list[_Key]:
+    """What is labelled in a sample, without the facts: kind, name, first and last line."""
+    return [label.key for label in _labels(sample.with_name(f"{sample.name}.labels"))]
 
 
 def score_language(language: str) -> tuple[Score, Score]:
     """Definitions, and facts, of all samples of a language together."""
     definitions, facts = Score(), Score()
-    for path in sorted((SAMPLES / language).glob("*.labels")):
+    folder = SAMPLES / language if (SAMPLES / language).is_dir() else TAIL / language
+    for path in sorted(folder.glob("*.labels")):
         sample = path.with_suffix("")
         labels = list(_labels(path))
         assert len({label.key for label in labels}) == len(labels), f"{path}: a definition is labelled twice"

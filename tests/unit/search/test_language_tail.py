@@ -25,7 +25,7 @@ from holdfast.search.prepared import PreparedFile
 PACK = "tree_sitter_language_pack"
 pytest.importorskip(PACK)
 
-PROGRAMS = sorted(path for path in (scoring.SAMPLES.parent / "tail").glob("*/*") if path.suffix != ".labels")
+PROGRAMS = sorted(path for path in scoring.TAIL.glob("*/*") if path.suffix != ".labels")
 TAIL = sorted({path.parent.name for path in PROGRAMS})
 
 Row = tuple[str, str, str]
@@ -45,10 +45,8 @@ def rows(language: str, source: bytes) -> list[Row]:
 
 
 def labelled(program: Path) -> Iterator[Row]:
-    for line in program.with_name(f"{program.name}.labels").read_text(encoding="utf-8").splitlines():
-        kind, rest = line.split(" ", 1)
-        name, lines = rest.rsplit(" ", 1)
-        yield kind, name, lines
+    for kind, name, first, last in scoring.labelled_definitions(program):
+        yield kind, name, f"{first}-{last}"
 
 
 def covered(language: str, source: bytes) -> set[int]:
@@ -68,6 +66,7 @@ def test_the_definitions_of_a_program_are_found_with_their_names_and_lines(progr
     language, source = program.parent.name, program.read_bytes()
 
     assert rows(language, source) == list(labelled(program))
+    assert scoring.score_language(language)[1].wrong() == scoring.score_language(language)[1].missing() == []
     assert extracted(language, source).remarks in ([], ["3 syntax errors"])  # a macro of Objective-C
     assert covered(language, source) >= lines_with_text(source)
 
