@@ -93,3 +93,31 @@ def test_the_head_of_a_function_and_its_specification_call_nothing() -> None:
 
 def test_nothing_is_claimed_that_the_language_does_not_have() -> None:
     assert not {"returns", "breaks", "continues", "async", "generator", "mutations"} & fields_of("elixir")
+
+
+@each_row(
+    ("above", "doc"),
+    [
+        ('@doc "Opens it."', "Opens it."),
+        ('@doc ~S"""\n  Opens `#{x}`.\n  """', "Opens `#{x}`."),
+        ('@doc """\n  Opens it.\n  """\n  @doc since: "1.7.0"', "Opens it."),
+        (
+            '@doc "Opens it."\n  @doc deprecated: "no"\n  @deprecated "Use two"\n  @impl true\n  @spec f(a) :: b',
+            "Opens it.",
+        ),
+        ("@doc false", ""),
+    ],
+)
+def test_documentation_belongs_to_the_function_behind_whatever_else_is_said_of_it(above: str, doc: str) -> None:
+    source = f"defmodule A do\n  {above}\n  def f(x), do: x\n\n  def g(x), do: x\nend\n"
+    found = {
+        chunk.name: chunk.doc
+        for chunk in extract("elixir", "a.ex", source.encode()).chunks
+        if chunk.mode == "code"
+    }
+    assert found == {"A": "", "A.f": doc, "A.g": ""}
+
+
+def test_a_module_may_be_documented_by_a_sigil() -> None:
+    source = b'defmodule A do\n  @moduledoc ~S"""\n  Sells `#{things}`.\n  """\nend\n'
+    assert extract("elixir", "a.ex", source).chunks[0].doc == "Sells `#{things}`."

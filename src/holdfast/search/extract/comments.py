@@ -23,7 +23,7 @@ _ORDER = re.compile(
     r"\s*(?:noqa|type:|pragma\b|pylint:|fmt:|ruff:|isort:|mypy:|pyright:|flake8:|yapf:|nosec|eslint|prettier-|"
     r"@ts-|istanbul|c8 |jshint|tslint|nolint|go:|[+]build|NOLINT|clang-format|shellcheck|-\*-|!/)"
 )
-_QUOTES = re.compile(r"^[a-zA-Z]{0,2}(\"\"\"|'''|\"|')")
+_QUOTES = re.compile(r"^~?[a-zA-Z]{0,2}(\"\"\"|'''|\"|')")
 
 
 @dataclass(slots=True)

@@ -40,7 +40,9 @@ _QUERY = f"""
 ((call target: (identifier) @_word (arguments (_) . (keywords . (pair key: (keyword) @_do)) @body .))
   (#any-of? @_word {_FUNCTIONS}) (#match? @_do "^do:"))
 ((unary_operator operator: "@" operand: (call target: (identifier) @_word)) @wrapper
-  . [(call) (unary_operator)] @wrapped (#any-of? @_word "spec" "impl"))
+  . [(call) (unary_operator)] @wrapped (#any-of? @_word "spec" "impl" "deprecated"))
+((unary_operator operator: "@" operand: (call target: (identifier) @_word (arguments . (keywords)))) @wrapper
+  . [(call) (unary_operator)] @wrapped (#any-of? @_word "doc" "typedoc"))
 ((unary_operator operator: "@" operand: (call target: (identifier) @_word (arguments [
     (binary_operator operator: "::" right: (_) @result)
     (binary_operator left: (binary_operator operator: "::" right: (_) @result) operator: "when")])))
@@ -86,9 +88,10 @@ _QUERY = f"""
 ((call target: (identifier) @_word (arguments . [(alias) (dot)])) @import
   (#any-of? @_word "alias" "import" "require" "use"))
 (comment) @comment
-((unary_operator operator: "@" operand: (call target: (identifier) @_word (arguments (string)))) @comment
+((unary_operator operator: "@" operand: (call target: (identifier) @_word (arguments [(string) (sigil)]))) @comment
   (#any-of? @_word "doc" "typedoc"))
-((unary_operator operator: "@" operand: (call target: (identifier) @_word (arguments (string) @docstring)))
+((unary_operator operator: "@" operand: (call target: (identifier) @_word
+    (arguments [(string) (sigil)] @docstring)))
   (#eq? @_word "moduledoc"))
 (alias) @type
 [(quoted_content) (escape_sequence) (atom) (quoted_atom) (char)] @opaque
