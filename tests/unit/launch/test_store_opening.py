@@ -54,11 +54,20 @@ def test_a_file_that_is_no_store_is_left_as_it_is(tmp_path: Path) -> None:
     assert path.read_bytes() == b"something else" * 1000
 
 
-def test_a_server_that_is_not_there_is_told_without_the_password() -> None:
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("me:secret@127.0.0.1:1/x?connect_timeout=2", "me:***@127.0.0.1:1/x?connect_timeout=2"),
+        ("me@127.0.0.1:1/x?password=secret", "me@127.0.0.1:1/x?password=%2A%2A%2A"),
+        ("me@127.0.0.1:1/x?sslpassword=secret&application_name=y", "application_name=y"),
+    ],
+)
+def test_a_server_that_is_not_there_is_told_without_the_password(address: str, shown: str) -> None:
     with pytest.raises(UsageError) as refused:
-        RunStore("postgresql://me:secret@127.0.0.1:1/x?connect_timeout=2")
+        RunStore(f"postgresql://{address}")
     assert "server runs" in refused.value.remedy
     assert "secret" not in str(refused.value)
+    assert shown in str(refused.value)
 
 
 def test_a_missing_driver_or_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from holdfast.errors import UsageError
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL
 
-__all__ = ["FORMS", "parsed"]
+__all__ = ["FORMS", "parsed", "shown"]
 
 FORMS = "use sqlite:////absolute/path/runs.db or postgresql://user@host/database"
 
@@ -34,6 +34,12 @@ def parsed(url: str) -> "URL":
             raise UsageError("the driver of PostgreSQL is not here", remedy="pip install 'holdfast[postgres]'")
         return address.set(drivername="postgresql+psycopg")
     raise UsageError(f"a run store cannot be kept in {address.drivername!r}", remedy=FORMS)
+
+
+def shown(address: "URL") -> str:
+    """The URL without the passwords that it may hold; what reaches the driver may have one in its query too."""
+    hidden = {name: "***" for name in address.query if "password" in name.lower()}
+    return address.update_query_dict(hidden).render_as_string(hide_password=True)
 
 
 def _file(address: "URL") -> "URL":

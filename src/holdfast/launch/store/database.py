@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from holdfast.errors import UsageError
-from holdfast.launch.store.addresses import parsed
+from holdfast.launch.store.addresses import parsed, shown
 from holdfast.launch.store.refusals import StoreError
 from holdfast.launch.store.tables import META, SCHEMA, VERSION
 
@@ -54,7 +54,7 @@ class Database:
         address = parsed(url)
         self.url = address.render_as_string(hide_password=False)
         self.is_sqlite = address.get_backend_name() == "sqlite"
-        self.name = str(address.database) if self.is_sqlite else address.render_as_string(hide_password=True)
+        self.name = str(address.database) if self.is_sqlite else shown(address)
         self._turn = threading.Lock()
         self._inside = threading.local()
         if self.is_sqlite:
