@@ -1,13 +1,19 @@
 """`holdfast launch batch` and `work` as a person types them wrongly: told at once, and nothing is begun."""
 
 import importlib.util
+import io
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.cli.conftest import Cli
 from tests.launch.products import run_config
+
+from holdfast.cli import launch_batch
+from holdfast.cli.progress_bar import ProgressBar
+from holdfast.launch.store.refusals import StoreError
 
 CONFIG = run_config(Path("/product"), "a" * 40, Path("/site"), "b" * 40)
 
@@ -113,3 +119,25 @@ def test_a_dry_run_is_executed_here_and_asks_no_pool(cli: Cli, tmp_path: Path) -
     assert done.returncode == 1
     assert "The product repository product could not be cloned" in done.stderr
     assert "dry run: nothing was kept" in done.stderr
+
+
+def test_a_store_that_cannot_be_reached_for_a_while_is_told_once_and_so_is_its_return() -> None:
+    troubles = iter([True, True, True, False, False])
+
+    class Runs:
+        """Runs in a store that goes away and comes back."""
+
+        def look(self) -> Counter[str]:
+            if next(troubles):
+                raise StoreError("unavailable", "the run store: it is starting up")
+            return Counter(DONE=1)
+
+    stream = io.StringIO()
+    looking: Any = vars(launch_batch)["_Looking"](Runs(), ProgressBar(stream))
+    seen = [looking.again(Counter(executing=1)) for _ in range(5)]
+
+    assert seen == [{"executing": 1}] * 3 + [{"DONE": 1}] * 2
+    assert stream.getvalue().splitlines() == [
+        "note: the run store: it is starting up",
+        "note: the run store can be reached again",
+    ]

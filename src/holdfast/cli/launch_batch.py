@@ -77,7 +77,8 @@ def batch(
                 if stop():
                     raise KeyboardInterrupt
             except KeyboardInterrupt:
-                _say_stopped(runs.unfinished(), len(runs.entries), file, is_pool=service.members() is not None)
+                again = _typed_again(file, label, open_pr=open_pr, keep_going=keep_going)
+                _say_stopped(runs.unfinished(), len(runs.entries), again, is_pool=service.members() is not None)
                 raise
     refused = [entry for entry in runs.entries if entry.problems]
     if not as_json:
@@ -90,6 +91,7 @@ def _followed(
 ) -> Counter[str]:
     total, pause, looks = len(runs.entries), threading.Event(), 0
     with ProgressBar(is_quiet=is_quiet) as bar:
+        looked = _Looking(runs, bar)
         runs.start(lambda count: bar("Starting runs", count, total), stop)
         counts = runs.look()
         while not detach and not stop() and any(counts[name] for name in _AT_WORK):
@@ -101,21 +103,34 @@ def _followed(
                 runs.limit = ""
             bar("Runs at rest", total - counts["executing"] - counts["waiting"], total, _words(counts))
             pause.wait(_LOOK)
-            counts = _looked(runs, counts, bar)
+            counts = looked.again(counts)
     return counts
 
 
-def _looked(runs: "Batch", before: Counter[str], bar: ProgressBar) -> Counter[str]:
-    """Where the runs are; as before where the store cannot be asked at this moment."""
-    from holdfast.launch.store.refusals import StoreError
+class _Looking:
+    """Looks where the runs are; trouble with the store is told when it begins and when it ends."""
 
-    try:
-        return runs.look()
-    except StoreError as trouble:
-        if not trouble.retryable:
-            raise
-        bar("note", 0, None, " ".join(trouble.message.split()))
-        return before
+    def __init__(self, runs: "Batch", bar: ProgressBar) -> None:
+        self._runs, self._bar = runs, bar
+        self._is_troubled = False
+
+    def again(self, before: Counter[str]) -> Counter[str]:
+        """Where the runs are; as before where the store cannot be asked at this moment."""
+        from holdfast.launch.store.refusals import StoreError
+
+        try:
+            counts = self._runs.look()
+        except StoreError as trouble:
+            if not trouble.retryable:
+                raise
+            if not self._is_troubled:
+                self._bar("note", 0, None, " ".join(trouble.message.split()))
+            self._is_troubled = True
+            return before
+        if self._is_troubled:
+            self._bar("note", 0, None, "the run store can be reached again")
+            self._is_troubled = False
+        return counts
 
 
 def _words(counts: Counter[str]) -> str:
@@ -148,11 +163,21 @@ def _tell_wrong(wrong: Sequence["Entry"]) -> None:
         print(f"… and {len(wrong) - _MOST_TOLD} more", file=sys.stderr)
 
 
-def _say_stopped(left: int, total: int, file: Path, *, is_pool: bool) -> None:
+def _typed_again(file: Path, label: str, *, open_pr: bool, keep_going: bool) -> str:
+    """The command that means the same runs, and wants the same of them."""
+    import shlex
+
+    words = ["holdfast", "launch", "batch", str(file)]
+    words += ["--label", label] if label else []
+    words += ["--open-pr"] if open_pr else []
+    words += ["--keep-going"] if keep_going else []
+    return shlex.join(words)
+
+
+def _say_stopped(left: int, total: int, again: str, *, is_pool: bool) -> None:
     goes_on = "the pool goes on with them" if is_pool else "they are kept"
-    again = f"holdfast launch batch {file} (starts nothing twice), or holdfast launch list"
     print(f"holdfast: stopped; {left} of {total} runs do not rest yet, and {goes_on}", file=sys.stderr)
-    print(f"  look again: {again}", file=sys.stderr)
+    print(f"  look again: {again} (starts nothing twice), or holdfast launch list", file=sys.stderr)
 
 
 def _tell(entries: Sequence["Entry"], counts: Counter[str], *, as_json: bool, is_over: bool) -> int:

@@ -8,6 +8,9 @@ import json
 import os
 import secrets
 import signal
+import subprocess
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import monotonic
@@ -213,6 +216,41 @@ def test_what_is_asked_of_a_pool_without_machines_is_refused_with_what_to_do(
     assert [one.state for one in service.store.requests(run_id=run_id)][-1] == "cancelled"
 
 
+def test_a_request_that_several_machines_put_into_the_queue_stands_there_once(
+    pool: Pool, service: RunService
+) -> None:
+    assert isinstance(service.store, PoolStore)
+    run_id = pool.ready(service, "r_queued_by_all")
+    service.store.ask("by all", run_id, "drive", service.engine.identity)
+    request = service.store.request("by all")
+    queue, may_end = DbosQueue(*service.store.queue_place()), threading.Event()
+    assert request is not None
+
+    def carry_out(request_id: str) -> str:
+        may_end.wait(60)
+        return request_id
+
+    queue.open("a machine", carry_out)
+    try:
+        bounds: dict[str, int] = {"per_member": 1, "in_all": 0}
+        assert [queue.arrange([request], {"a machine"}, **bounds) for _ in range(2)] == [1, 0]
+        queue._enqueue(request)  # as one does that has looked before the other put it there
+        assert [row[0] for row in pool.queue_rows("deduplication_id")].count("by all") == 1
+    finally:
+        may_end.set()
+        queue.close()
+    service.store.cancel_request("by all")
+
+
+def test_whoever_only_asks_the_pool_starts_no_scheduler(pool: Pool) -> None:
+    code = "import sys; from holdfast.cli.app import main; main(['launch', 'list']); print('dbos' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=pool.environment("client"), capture_output=True, text=True, check=False,
+        timeout=60,
+    )  # fmt: skip
+    assert (done.stdout.splitlines()[-1:], done.stderr) == (["False"], "")
+
+
 def test_a_machine_that_did_not_execute_a_run_shows_what_it_changes_all_the_same(
     pool: Pool, service: RunService, tmp_path: Path
 ) -> None:
@@ -287,7 +325,7 @@ def test_a_batch_that_is_interrupted_leaves_its_runs_to_the_pool(
 ) -> None:
     config = run_config(Path("/product"), "a" * 40, Path("/site"), "b" * 40, product_slug="left-behind")
     (tmp_path / "runs.jsonl").write_text(json.dumps(config))
-    person = pool.command("batch", str(tmp_path / "runs.jsonl"))
+    person = pool.command("batch", str(tmp_path / "runs.jsonl"), "--label", "for ann", "--open-pr")
     (run,) = until(lambda: service.runs(product_slug="left-behind"), "its run")
     until(lambda: service.store.requests(state="pending", run_id=run["run_id"]), "that it is asked for")
     person.send_signal(signal.SIGINT)
@@ -295,7 +333,8 @@ def test_a_batch_that_is_interrupted_leaves_its_runs_to_the_pool(
 
     assert person.returncode == 130
     assert "stopped; 1 of 1 runs do not rest yet, and the pool goes on with them" in told
-    assert f"look again: holdfast launch batch {tmp_path / 'runs.jsonl'} (starts nothing twice)" in told
+    again = f"holdfast launch batch {tmp_path / 'runs.jsonl'} --label 'for ann' --open-pr"
+    assert f"look again: {again} (starts nothing twice)" in told  # without its label it would start others
     assert [one.kind for one in service.store.requests(state="pending", run_id=run["run_id"])] == ["drive"]
     service.cancel(run["run_id"])
 
