@@ -91,6 +91,22 @@ def test_facts_that_could_be_mixed_up_stay_in_their_order(own: str, told: str, *
     assert bool(verdict.refused) != is_taken
 
 
+@pytest.mark.parametrize(
+    ("own", "told", "is_taken"),
+    [
+        ("TableKit reads csv files.", "With TableKit you read csv files.", True),
+        ("TableKit reads csv files.", "TableKit reads CSV files.", True),
+        ("TableKit reads csv files.", "Also, tableKit reads csv files.", False),
+        ("TableKit reads csv files.", "TABLEKIT reads csv files.", False),
+        ("Call Table.read for a file.", "For a file, call table.read.", False),
+    ],
+)
+def test_a_name_is_spelled_as_the_product_spells_it(own: str, told: str, *, is_taken: bool) -> None:
+    verdict = judged((Sentence(own, (A,)),), answer((told, (A,))), {A: own})
+
+    assert verdict.taken == is_taken, verdict.refused
+
+
 def test_one_bad_sentence_costs_only_itself() -> None:
     told = answer(
         ("With `Table.read` you open a CSV file.", (A,)),

@@ -129,8 +129,13 @@ def _invented(told: str, allowed: str) -> list[str]:
     """Code, numbers, names and words that are new; a word in another form is the same, plain words are free."""
     stems = {_stem(word.lower()) for word in _WORD.findall(allowed)}
     code = {code.strip().lower() for code in _CODE.findall(told) if code not in allowed}
-    words = {word.lower() for word in _WORD.findall(_CODE.sub(" ", told))} - PLAIN_WORDS
-    return sorted(code | (_facts(told) - _facts(allowed)) | {word for word in words if _stem(word) not in stems})
+    plain = _CODE.sub(" ", told)
+    words = {word.lower() for word in _WORD.findall(plain)} - PLAIN_WORDS
+    # A name is spelled as it is, tableKit is not TableKit; but CSV is csv.
+    names = {name.rstrip(".") for name in _FACT.findall(plain)}
+    respelled = {name for name in names if name not in allowed and name.lower() not in FORMATS | PLATFORMS}
+    new = code | (_facts(told) - _facts(allowed)) | {word for word in words if _stem(word) not in stems}
+    return sorted(new | {name for name in respelled if name.lower() not in new})
 
 
 def _facts(text: str) -> set[str]:
