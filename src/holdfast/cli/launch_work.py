@@ -15,6 +15,7 @@ from holdfast.errors import UsageError
 
 if TYPE_CHECKING:
     from holdfast.launch.engine.pool_executor import PoolExecutor
+    from holdfast.launch.workspace import Workspace
 
 __all__ = ["work"]
 
@@ -64,7 +65,7 @@ def work(
     check_is_installed()
     conditions = Conditions(_name(executor), concurrency, settings.launch_workers, float(settings.launch_lease))
     tell = _teller(as_json=as_json)
-    with told(as_json=as_json), open_service(options) as service:
+    with told(as_json=as_json), open_service(options) as service, _alone_in(service.workspace):
         if pool_concurrency is not None:
             service.bound_pool(pool_concurrency)
         machine = service.pool_executor(conditions, tell)
@@ -78,6 +79,20 @@ def work(
             raise UsageError(str(lost), remedy=lost.remedy) from lost
         tell("leave", f"{conditions.name} has left the pool")
     return 0
+
+
+@contextlib.contextmanager
+def _alone_in(workspace: "Workspace") -> Iterator[None]:
+    """Of two machines in one directory, one could take up a run while processes of the other still write there."""
+    from holdfast.launch.engine.local import held
+
+    with held(workspace.machine_lock) as is_alone:
+        if not is_alone:
+            raise UsageError(
+                f"another machine of a pool works in {workspace.root}",
+                remedy="give this one a --launch-dir of its own",
+            )
+        yield
 
 
 def _name(given: str | None) -> str:

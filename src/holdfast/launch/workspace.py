@@ -1,6 +1,7 @@
 """Where runs are kept: one directory with everything of every run but what is in the database.
 
 engine.lock            held by the one process that executes runs here
+machine.lock           held by the one machine of a pool that works here
 workspace.id           what the store knows this workspace by: no other can use the same store
 runs.sqlite            the store, unless a database is named elsewhere
 launch.log             what went wrong where nobody expected it, when runs were driven by the command line
@@ -39,6 +40,11 @@ class Workspace:
     def lock(self) -> Path:
         """The file whose lock makes a process the owner of the engine."""
         return self.root / "engine.lock"
+
+    @property
+    def machine_lock(self) -> Path:
+        """The file whose lock makes a process the only machine of a pool that works in this directory."""
+        return self.root / "machine.lock"
 
     @property
     def objects(self) -> Path:

@@ -115,9 +115,21 @@ def _impersonate(pool: Pool, service: RunService, run_id: str) -> None:
     assert True not in given  # the request has one owner, whatever is started
 
 
-def test_a_second_machine_of_the_same_name_is_refused(pool: Pool, bob: Machine) -> None:
+def test_a_second_machine_in_the_same_directory_is_refused(pool: Pool, bob: Machine) -> None:
     until(lambda: bob.said("join"), "the first one")
-    twin = pool.machine(bob.name)
+    folder = pool.folder / bob.name / "launch"
+    guest = pool.machine("guest", "--launch-dir", str(folder))
+    assert guest.process.wait(60) == 2
+    assert guest.said("join") == []
+    assert guest.output.read_text().splitlines() == [
+        f"holdfast: another machine of a pool works in {folder}",
+        "  try: give this one a --launch-dir of its own",
+    ]
+
+
+def test_a_second_machine_of_the_same_name_is_refused(pool: Pool, bob: Machine, tmp_path: Path) -> None:
+    until(lambda: bob.said("join"), "the first one")
+    twin = pool.machine(bob.name, "--launch-dir", str(tmp_path))
     assert twin.process.wait(60) == 2
     told = twin.output.read_text()
     assert twin.said("join") == []

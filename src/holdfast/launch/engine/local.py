@@ -18,6 +18,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from holdfast.launch.store.records import AskedRequest
     from holdfast.launch.store.run_store import RunStore
 
-__all__ = ["LocalEngine", "owned"]
+__all__ = ["LocalEngine", "held", "owned"]
 
 _LOOK = 0.1  # seconds between two looks at the requests, and at the lock
 _LINGER = 0.3  # seconds that an owner without work stays, for whoever asks next
@@ -209,11 +210,16 @@ class LocalEngine(Asking, Answering):
                 running[request.request_id] = asyncio.create_task(self._answer(parts, request))
 
 
-@contextlib.contextmanager
-def owned(workspace: Workspace) -> Iterator[bool]:
+def owned(workspace: Workspace) -> contextlib.AbstractContextManager[bool]:
     """Whether nobody else executes runs of the workspace; then nobody does while the block runs."""
-    workspace.root.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(workspace.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    return held(workspace.lock)
+
+
+@contextlib.contextmanager
+def held(path: Path) -> Iterator[bool]:
+    """Whether nobody else holds this lock, which ends with its process; then it is ours while the block runs."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
