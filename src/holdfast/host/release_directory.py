@@ -11,6 +11,7 @@ directory of the files. They are packed read-only, so that a server that runs fr
 """
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -32,6 +33,7 @@ PLACE = "{release}"
 MAX_FILES = 20_000
 _SMALL = 8 * 1024 * 1024  # bytes of a manifest; a pointer is far smaller
 _BLOCK = 1024 * 1024
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _PASSED_OVER = frozenset({"__pycache__", ".git"})
 _PARTS = frozenset({"manifest.json", "files"})
 _MAKE_ONE = "holdfast release pack, then holdfast release activate"
@@ -201,10 +203,20 @@ def _copied(source: Path, fresh: Path) -> dict[str, Any]:
                 (target / relative).mkdir()
                 told["directories"].append(relative)
             else:
-                shutil.copyfile(path, target / relative)
+                _copy(path, target / relative)
                 (target / relative).chmod(0o555 if os.access(path, os.X_OK) else 0o444)
                 told["files"][relative] = _described(target / relative)
     return told
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file; a disk that is full is the one of the target, whichever file the error names first."""
+    try:
+        shutil.copyfile(source, target)
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        raise UsageError(f"{target}: {error.strerror}", remedy="make room there, and pack again") from error
 
 
 def _listed(root: Path, name: str) -> Iterator[tuple[str, Path | None]]:

@@ -389,6 +389,24 @@ def test_what_a_server_needs_to_run_is_packed_with_it(releases: ReleaseDirectory
     assert releases.pack(source, COMMAND).files == before + 1
 
 
+def test_a_full_disk_is_told_as_that_of_the_releases_and_nothing_is_left_there(
+    tmp_path: Path, source: Path
+) -> None:
+    root = tmp_path / "full"
+    program = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
+        "from holdfast.cli.app import main\n"
+        "sys.exit(main(['release', 'pack', *sys.argv[1:]]))\n"
+    )
+    command = [sys.executable, "-c", program, str(root), str(source), "--", *COMMAND]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=30)
+
+    assert done.returncode == 2
+    told, remedy = done.stderr.splitlines()
+    assert (str(root) in told, str(source) in told, "make room" in remedy) == (True, False, True)
+    assert list((root / "releases").iterdir()) == []
+
+
 def test_it_can_be_typed(tmp_path: Path, source: Path) -> None:
     root = tmp_path / "typed"
 
