@@ -129,7 +129,7 @@ def test_json_is_given_to_whoever_asks_for_it(
 def test_a_form_that_does_not_exist_is_refused_and_not_ignored() -> None:
     result = call("survey", size=1, render="yaml")
     assert result.code == "INVALID_REQUEST"
-    assert "render" in result.text
+    assert "violations: 1 item(s)\n- /render: " in result.text
 
 
 @pytest.mark.requirement("S3-porcelain-lines")

@@ -196,7 +196,7 @@ def _presentation(
     try:
         return select_presentation(default.render, words), []
     except NormalizationError as error:
-        return default, list(error.violations)
+        return default, [] if server.surface.presentation_arguments else list(error.violations)
 
 
 def _bound(
