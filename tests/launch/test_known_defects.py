@@ -3,11 +3,15 @@
 import asyncio
 import contextlib
 import json
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from sqlalchemy import event as hooks
+from sqlalchemy.engine import Engine
 from tests.launch.products import git
 from tests.launch.runs import PAGE, Mended, Place, Published, error_of, succeeded, until
 
@@ -89,6 +93,33 @@ def test_a_name_with_a_path_in_it_reaches_no_file(shared: Place, name: str) -> N
     error = error_of(shared.call("launch_get_artifact", run_id=shared.run_id, artifact_name=name))
 
     assert (error["code"], set(error["details"])) == ("INVALID_INPUT", {"artifact_name", "hint"})
+
+
+def test_runs_are_listed_without_a_look_at_their_past(shared: Place) -> None:
+    shared.reset()
+    asked: list[str] = []
+
+    def hear(*told: Any) -> None:
+        asked.append(told[2])
+
+    shared.service  # noqa: B018 - opened before anybody listens
+    hooks.listen(Engine, "before_cursor_execute", hear)
+    try:
+        succeeded(shared.call("launch_list_runs"))
+    finally:
+        hooks.remove(Engine, "before_cursor_execute", hear)
+
+    assert any("FROM launch_runs" in statement for statement in asked)
+    assert not [statement for statement in asked if "launch_events" in statement]
+
+
+def test_a_server_that_only_announces_loads_neither_store_nor_engine_nor_parsers() -> None:
+    heavy = ("sqlalchemy", "dbos", "psycopg", "tantivy", "tree_sitter", "mcp", "holdfast.search.library")
+    script = f"import sys, holdfast.launch.tools; print([name for name in {heavy} if name in sys.modules])"
+
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+
+    assert told.stdout == "[]\n"
 
 
 def test_runs_that_failed_are_listed_like_the_others_and_always_in_the_same_order(shared: Place) -> None:
