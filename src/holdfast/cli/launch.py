@@ -144,10 +144,11 @@ def status(run: str, as_json: bool, **options: Any) -> int:
     with told(as_json=as_json), open_service(options, run=run) as service:
         found = service.status(run_of(service, run))
         failure, issues = service.run(found["run_id"]).failure, service.open_issues(found["run_id"])
+        pause = service.pause(found["run_id"])
     if as_json:
-        print_json({"ok": True, "run_id": found["run_id"], "status": found, "failure": failure})
+        print_json({"ok": True, "run_id": found["run_id"], "status": found, "failure": failure, "pause": pause})
     else:
-        print("\n".join(describe_status(found, issues, failure)))
+        print("\n".join(describe_status(found, issues, failure, pause)))
     return 0
 
 

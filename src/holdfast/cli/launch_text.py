@@ -22,13 +22,18 @@ _ONWARD = {"READY_FOR_PR": "open-pr", "VALIDATING": "fix"}
 
 
 def describe_status(
-    status: Mapping[str, Any], issues: Sequence[Mapping[str, Any]], failure: Mapping[str, Any] | None
+    status: Mapping[str, Any],
+    issues: Sequence[Mapping[str, Any]],
+    failure: Mapping[str, Any] | None,
+    pause: Mapping[str, Any] | None,
 ) -> Iterator[str]:
-    """Where a run is, what the gates found in it, and why it failed if it did."""
+    """Where a run is, what the gates found in it, and why it failed or does not go on by itself."""
     yield f"run       {status['run_id']}"
     yield f"state     {status['state']}"
     if failure:
         yield f"failure   {failure['code']}: {failure['message']}"
+    if pause:
+        yield f"paused    {pause['code']}: {pause['message']}"
     for section, state in status["section_states"].items():
         yield f"  {section:<10} {state}"
     yield from describe_issues(issues)

@@ -254,6 +254,6 @@ def _failed(service: "RunService", run_id: str) -> str:
 
 def _paused(service: "RunService", run_id: str) -> str:
     """Why a run waits for somebody to go on with it."""
-    told = [event for event in service.store.events(run_id) if event.type == "RUN_PAUSED"]
-    why = f": {told[-1].payload['code']} {told[-1].payload['message']}" if told else ""
+    told = service.pause(run_id)
+    why = f": {told['code']} {told['message']}" if told else ""
     return f"it was interrupted{why}"

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 __all__ = ["RunService"]
 
+_PAUSED = "RUN_PAUSED"
+_GOING_ON = frozenset({"WORK_ITEM_STARTED", "RUN_STATE_CHANGED"})
 _PATIENCE = 2.0  # seconds that telemetry has at the end of a command
 
 
@@ -159,6 +161,12 @@ class RunService:
                 for one in sorted(self.store.artifacts(name).values(), key=lambda one: one.name)
             ],
         }
+
+    def pause(self, name: str) -> dict[str, Any] | None:
+        """Why a run waits for somebody to go on with it; None where nothing kept it from going on."""
+        told = [event for event in self.store.events(name) if event.type in _GOING_ON or event.type == _PAUSED]
+        is_paused = bool(told) and told[-1].type == _PAUSED and self.run(name).holder is None
+        return dict(told[-1].payload) if is_paused else None
 
     def open_issues(self, name: str) -> list[dict[str, Any]]:
         """What the gates found and nobody has mended, with all that is known of it, the worst first."""

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tests.launch.products import run_config
 
+from holdfast.cli.launch_text import describe_status
 from holdfast.errors import ToolError, UsageError
 from holdfast.launch import states
 from holdfast.launch.http_service import Reply, Request, application, running
@@ -52,6 +53,20 @@ def test_a_launch_directory_that_was_moved_keeps_its_store(tmp_path: Path) -> No
     (tmp_path / "old").rename(tmp_path / "new")
     with RunService(workspace(tmp_path / "new")) as opened:
         assert len(opened.runs()) == 1
+
+
+def test_a_run_that_waits_for_somebody_says_why_until_it_goes_on(service: RunService, tmp_path: Path) -> None:
+    run, _ = service.start(config(tmp_path), drive=False)
+    assert service.pause(run.run_id) is None
+    why = {"code": "TOOLCHAIN_MISSING", "message": "there is no Hugo", "details": {}}
+    with service.store.change(run.run_id) as change:
+        change.event("RUN_PAUSED", why)
+    assert service.pause(run.run_id) == why
+    told = describe_status(service.status(run.run_id), [], None, service.pause(run.run_id))
+    assert "paused    TOOLCHAIN_MISSING: there is no Hugo" in list(told)
+    with service.store.change(run.run_id) as change:
+        change.move(states.CANCELLED)
+    assert service.pause(run.run_id) is None
 
 
 def test_what_a_dead_process_asked_for_is_not_done_later(service: RunService, tmp_path: Path) -> None:
