@@ -1,6 +1,7 @@
 """build_index through the server: it is followed, stopped, killed and overtaken, and no search ever suffers."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -125,7 +126,8 @@ def test_a_build_tells_how_far_it_is_and_searches_go_on_meanwhile_and_then_see_t
     assert len(told) > 3
     assert numbers == sorted(set(numbers))
     assert [*dict.fromkeys(notice["phase"] for notice in told)][:2] == ["discover", "index"]
-    assert any(".py (" in notice["message"] for notice in told)
+    files = [notice["message"] for notice in told if notice["phase"] == "index"]
+    assert all(re.fullmatch(r"\S+\.\w+ \(\d+ of \d+\)", file) for file in files), files
     assert {notice["tool"] for notice in told} == {"build_index"}
 
 
