@@ -2,8 +2,10 @@
 
 import hashlib
 import os
+import subprocess
 import threading
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
 
@@ -83,6 +85,35 @@ def test_an_index_that_cannot_be_reached_is_a_missing_capability(
         wheel("small-words==2.0", tmp_path / "out")
     assert caught.value.code == "CAPABILITY_MISSING"
     assert "secret" not in str(caught.value.details)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk that nothing fits on; skipped where mounting is not permitted."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(place)]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("mounting is not permitted here")
+    yield place
+    subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+def test_a_full_disk_is_no_trouble_of_the_network(links: Path, small_disk: Path) -> None:
+    with zipfile.ZipFile(links / "large_words-1.0-py3-none-any.whl", "w") as wheel_file:
+        wheel_file.writestr("large_words/words.bin", os.urandom(1_000_000))
+        wheel_file.writestr(
+            "large_words-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: large-words\nVersion: 1.0\n"
+        )
+        wheel_file.writestr("large_words-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        wheel_file.writestr("large_words-1.0.dist-info/RECORD", "")
+    with pytest.raises(ToolError, match="No space left on device") as caught:
+        wheel("large-words==1.0", small_disk / "out")
+    assert (caught.value.code, caught.value.hint) == (
+        "CAPABILITY_MISSING",
+        "make room or choose another directory",
+    )
+    assert os.listdir(small_disk) == []
 
 
 def test_pip_ends_when_the_caller_stops(links: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

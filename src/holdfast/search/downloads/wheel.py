@@ -5,6 +5,7 @@ own for everything that it writes, is watched while it works, and ends when the 
 installed, and no code of a package is run: only finished wheels are taken.
 """
 
+import errno
 import os
 import re
 import shutil
@@ -14,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from holdfast.errors import ToolError
 from holdfast.process.group import end_group
@@ -31,7 +32,7 @@ WORK_PREFIX = ".holdfast-wheel-"  # of the directory that pip works in; what a k
 _POLL = 0.1
 _LONGEST = 600.0
 _LONGEST_LOG = 1 << 16
-_SLACK = 3  # pip keeps copies of a wheel while it works, and its log
+_SLACK = 3  # pip keeps copies of a wheel while it works
 _SECRET = re.compile(r"(?<=://)[^/@\s]+@")
 
 
@@ -45,16 +46,20 @@ def downloaded_wheel(
         for name in ("wheel", "tmp"):
             (work / name).mkdir()
         platform = [] if tag is None else ["--platform", tag]
-        code = _run_pip(["--dest", str(work / "wheel"), *platform, requirement], work, max_bytes, progress, stop)
-        found = sorted((work / "wheel").glob("*.whl"))
-        if code or len(found) != 1:
-            raise _failure(requirement, _log(work))
+        arguments = ["--dest", str(work / "wheel"), *platform, requirement]
+        with tempfile.TemporaryFile() as log:  # elsewhere: on a full disk pip could not even say that it is full
+            code = _run_pip(arguments, work, log, max_bytes, progress, stop)
+            found = sorted((work / "wheel").glob("*.whl"))
+            if code or len(found) != 1:
+                raise _failure(requirement, _said(log))
         yield found[0]
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _run_pip(arguments: list[str], work: Path, max_bytes: int, progress: "Progress", stop: "Stop") -> int:
+def _run_pip(
+    arguments: list[str], work: Path, log: IO[bytes], max_bytes: int, progress: "Progress", stop: "Stop"
+) -> int:
     import subprocess
 
     # Without -P, a file called pip.py in the current directory would be run instead.
@@ -63,15 +68,14 @@ def _run_pip(arguments: list[str], work: Path, max_bytes: int, progress: "Progre
         "--progress-bar=off", "--disable-pip-version-check", *arguments,
     ]  # fmt: skip
     environment = os.environ | {"TMPDIR": str(work / "tmp"), "LC_ALL": "C"}
-    with (work / "log").open("wb") as log:
-        process = subprocess.Popen(
-            command, cwd=work, env=environment, process_group=0, stdin=subprocess.DEVNULL, stdout=log, stderr=log
-        )
-        try:
-            return _watch(process, work, max_bytes, progress, stop)
-        finally:
-            end_group(process)
-            process.wait()
+    process = subprocess.Popen(
+        command, cwd=work, env=environment, process_group=0, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+    )
+    try:
+        return _watch(process, work, max_bytes, progress, stop)
+    finally:
+        end_group(process)
+        process.wait()
 
 
 def _watch(
@@ -104,10 +108,9 @@ def _size_below(directory: Path) -> int:
     return size
 
 
-def _log(work: Path) -> str:
-    with (work / "log").open("rb") as file:
-        file.seek(max(0, file.seek(0, os.SEEK_END) - _LONGEST_LOG))
-        return _SECRET.sub("", file.read().decode("utf-8", "replace"))
+def _said(log: IO[bytes]) -> str:
+    log.seek(max(0, log.seek(0, os.SEEK_END) - _LONGEST_LOG))
+    return _SECRET.sub("", log.read().decode("utf-8", "replace"))
 
 
 def _failure(requirement: str, log: str) -> ToolError:
@@ -116,6 +119,9 @@ def _failure(requirement: str, log: str) -> ToolError:
         return ToolError(
             "CAPABILITY_MISSING", message, hint="run `python -m ensurepip`, or give a file as the source"
         )
+    if os.strerror(errno.ENOSPC) in log:
+        message = f"{requirement} cannot be stored: {os.strerror(errno.ENOSPC)}"
+        return ToolError("CAPABILITY_MISSING", message, hint="make room or choose another directory")
     lines = log.splitlines()
     errors = [line for line in lines if line.startswith("ERROR:")]
     # An index that cannot be reached is to pip one that has nothing; only its attempts tell the difference.
