@@ -9,7 +9,7 @@ from tests.search.documents import docx, paragraph, pdf
 
 from holdfast.errors import ToolError
 from holdfast.search.library import build_index, open_index
-from holdfast.search.repository import Repository
+from holdfast.search.repository import Repository, find_repository
 from holdfast.search.request import SearchRequest
 
 Ask = Callable[..., dict[str, Any]]
@@ -137,6 +137,24 @@ def test_ordinary_text_with_quotes_and_signs_never_fails(ask: Ask, query: str) -
 
 def test_an_apostrophe_is_no_quote(ask: Ask) -> None:
     assert first(ask("don't ask", mode="prose"), "prose")["name"].endswith("Install")
+
+
+@pytest.mark.parametrize("backend", ["tantivy", "memory"])
+@pytest.mark.parametrize(
+    "query", ["where is the lantern lit", "lantern xyzzy", "xyzzy plugh quux corge grault garply waldo lantern"]
+)
+def test_a_word_that_stands_nowhere_takes_away_nothing_that_the_others_find(
+    tmp_path: Path, query: str, backend: str
+) -> None:
+    (tmp_path / "repo").mkdir()
+    (tmp_path / "repo" / "lamp.py").write_text('def light():\n    """Every lantern is lit here."""\n')
+    repository = find_repository(tmp_path / "repo")
+    build_index(repository, tmp_path / "cache")
+    with open_index(repository, tmp_path / "cache") as index:
+        found = index.search(SearchRequest(query=query, backend=backend))
+        nothing = index.search(SearchRequest(query="xyzzy plugh", backend=backend))
+    assert first(found)["name"] == "light"
+    assert nothing["total"] == {"code": 0, "prose": 0, "extractedProse": 0, "records": 0}
 
 
 def test_a_mistake_points_at_its_column(ask: Ask) -> None:

@@ -124,11 +124,15 @@ class Planner:
         return Sentence(required, words) if words else All(required)
 
     def _words(self, parts: Iterable[tree.Word]) -> tuple[Condition, ...]:
-        """The words of a sentence that tell chunks apart: not "is" and "the", nor what stands everywhere."""
+        """The words of a sentence that tell chunks apart: not "is" and "the", nor what stands everywhere.
+
+        Nor what stands nowhere, as long as another word does: it would be the rarest, and find nothing.
+        """
         looked = [looked_up(part.text) for part in parts]
         words = [Word(*terms) for terms in looked if any(terms)]
         telling = [word for word in words if not is_stop_word(word.parts)] or words
         counted = [(self._frequency(word), word) for word in telling]
+        counted = [one for one in counted if one[0] or not one[1].parts] or counted
         most = _EVERYWHERE * self._engine.document_count()
         rare = [one for one in counted if one[0] <= most]
         return tuple(word for _, word in sorted(rare or counted, key=_first)[:_MOST_WORDS])
