@@ -434,11 +434,12 @@ def test_a_watch_follows_a_changed_configuration_and_outlives_a_broken_one(
     assert "configured" in reports[3]["skipped"]
 
 
-def test_files_are_read_again_where_another_reader_was_installed(
-    repository: Repository, cache: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("another", "was"), [("_READERS", {}), ("__version__", "0.0.1")])
+def test_files_are_read_again_by_another_version_and_where_another_reader_was_installed(
+    repository: Repository, cache: Path, monkeypatch: pytest.MonkeyPatch, another: str, was: Any
 ) -> None:
     (repository.root / "old.pl").write_text("sub greet { return 1; }\n")
-    monkeypatch.setattr("holdfast.search.capabilities._READERS", {})
+    monkeypatch.setattr(f"holdfast.search.capabilities.{another}", was)
     build_index(repository, cache)
     monkeypatch.undo()
 

@@ -13,6 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from holdfast.version import __version__
+
 __all__ = ["announced_capabilities", "capabilities", "platform_key", "reading_abilities", "vector_extension"]
 
 _GIT_SECONDS = 5.0
@@ -39,8 +41,8 @@ def capabilities(cache_dir: Path) -> dict[str, Any]:
 
 
 def reading_abilities() -> str:
-    """Which optional readers of files are installed: with others, the same files give other chunks."""
-    return ",".join(name for name, module in _READERS.items() if _has(module))
+    """What reads files: this version, and optional readers. With others, the same files give other chunks."""
+    return ",".join([__version__, *(name for name, module in _READERS.items() if _has(module))])
 
 
 def vector_extension(cache_dir: Path) -> dict[str, Any]:
