@@ -225,6 +225,15 @@ def test_a_server_that_dies_is_told_and_leaves_nothing(up: Types) -> None:
     assert person.stops() < 3
 
 
+def test_an_address_that_is_none_is_told_before_anything_is_indexed(up: Types, tmp_path: Path) -> None:
+    shutil.rmtree(tmp_path / "home")
+    person = up("--http=nowhere")
+
+    assert person.process.wait(BOUND) == 2
+    assert "'nowhere' is not an address to listen on" in person.reads("try:")
+    assert not (tmp_path / "home" / ".cache").exists()
+
+
 def test_an_address_that_is_taken_is_told_in_one_line(up: Types) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"

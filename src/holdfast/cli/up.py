@@ -49,8 +49,10 @@ def command(repo: str | None, address: str, query: str, **options: Any) -> int:
       holdfast up --repo ~/src/project --http 127.0.0.1:8000
     """
     from holdfast.cli.http_front import http_token
+    from holdfast.host.listener import parse_address
     from holdfast.settings import load_configuration
 
+    parse_address(address)  # a slip of the pen is told before anything is indexed
     repository, cache = locate(repo, options)
     settings = load_configuration({}, server="search").settings
     access = _Access(http_token(settings), settings.http_token_file)
