@@ -113,6 +113,7 @@ OTHER = "clm_" + "0" * 16
 SNIPPET = DOCUMENTS["snippet_catalog.json"]["snippets"][0]["code"]
 FINDINGS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("template_tokens", "remove_template_token", f"{GOOD}\nWelcome to __PLACE__ now.\n", {}),
+    ("template_tokens", "replace_frontmatter", GOOD.replace("About tablekit", "__TITLE__"), {}),
     ("frontmatter", "complete_frontmatter", GOOD.replace("weight: 1\n", ""), {}),
     ("frontmatter", "replace_frontmatter", GOOD.replace("weight: 1", "weight: one"), {}),
     (
