@@ -190,3 +190,10 @@ def test_the_tree_names_no_package_registry_and_no_workplace() -> None:
         if path.is_file() and path.stat().st_size < 2_000_000:
             text = path.read_bytes().decode("utf-8", "replace")
             assert not [word for word in forbidden if word in text], name
+
+
+def test_whoever_limits_the_size_of_files_writes_no_compiled_modules() -> None:
+    # Python writes them in one go and does not notice that only a part was taken: every later import would fail.
+    limiting = [path for path in EVERYTHING if "RLIMIT_" + "FSIZE" in path.read_text(encoding="utf-8")]
+    careless = [str(path) for path in limiting if "dont_write_bytecode" not in path.read_text(encoding="utf-8")]
+    assert (len(limiting) > 5, careless) == (True, [])

@@ -354,8 +354,10 @@ def test_a_full_disk_is_told_with_its_directory(cli: Cli, repository: Path, tiny
 
 def test_a_limit_of_file_sizes_is_told_like_a_full_disk(repository: Path, environment: dict[str, str]) -> None:
     script = "import sys; from holdfast.cli.app import main; sys.exit(main(['index', 'build']))"
+    # sys.dont_write_bytecode, also of its children: half a compiled module would stay where others import it.
+    careful = environment | {"PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
-        [sys.executable, "-c", script], cwd=repository, env=environment, capture_output=True, text=True,
+        [sys.executable, "-c", script], cwd=repository, env=careful, capture_output=True, text=True,
         check=False, timeout=60, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)),
     )  # fmt: skip
 

@@ -263,7 +263,8 @@ def test_a_change_that_does_not_fit_the_site_is_an_issue(hostile: Hostile) -> No
 # --- a full disk -----------------------------------------------------------------------------------------------
 
 LIMITED = """\
-import os, resource
+import os, resource, sys
+sys.dont_write_bytecode = True
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(os.environ["FULL_DISK"]),) * 2)
 """
 

@@ -173,7 +173,7 @@ def test_an_index_is_searched_where_nothing_can_be_written(repository: Repositor
         "import sqlite3, sys; from pathlib import Path; from holdfast.search.library import open_index;"
         "from holdfast.search.repository import find_repository;"
         "from holdfast.search.request import SearchRequest;"
-        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0));"
+        "import resource; sys.dont_write_bytecode = True; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0));"
         "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
         "index = open_index(find_repository(sys.argv[1]), Path(sys.argv[2]));"
         "print(index.search(SearchRequest(query='wave_1_3'))['total']['code'] > 0)"

@@ -5,6 +5,7 @@ import hashlib
 import json
 import resource
 import sqlite3
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -223,9 +224,10 @@ def resign(directory: Path) -> None:
 
 
 def test_an_export_that_finds_no_room_says_so_in_a_line_and_leaves_no_draft(
-    repository: Repository, cache: Path, tmp_path: Path
+    repository: Repository, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build_index(repository, cache)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))  # of this process: nobody else's disk is full
     try:

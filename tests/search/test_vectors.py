@@ -344,8 +344,10 @@ def test_an_update_meanwhile_is_not_held_up(place: Place) -> None:
 
 
 FULL = """
-import resource, runpy, signal, sys
+import os, resource, runpy, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+sys.dont_write_bytecode = True
+os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 root, cache, model = sys.argv[1:]
 sys.argv = ["holdfast", "index", "embed", "--repo", root, "--cache-dir", cache, "--model", model]

@@ -46,6 +46,7 @@ from holdfast.dedup import KeyTableError, open_keys
 keys = open_keys(sys.argv[1])
 with keys.once("before", 1) as slot:
     slot.store("kept")
+sys.dont_write_bytecode = True
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 try:
     with keys.once("big", 1) as slot:

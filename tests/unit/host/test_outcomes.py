@@ -24,6 +24,7 @@ from holdfast.errors import HoldfastError
 from holdfast.host.outcomes import open_outcomes
 store = open_outcomes(Path(sys.argv[1]), 60)
 store.keep("t", "before", "d", b"1")
+sys.dont_write_bytecode = True
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 try:
     store.keep("t", "big", "d", b"1" * 500_000)

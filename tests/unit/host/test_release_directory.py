@@ -394,7 +394,8 @@ def test_a_full_disk_is_told_as_that_of_the_releases_and_nothing_is_left_there(
 ) -> None:
     root = tmp_path / "full"
     program = (
-        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
+        "import resource, sys; sys.dont_write_bytecode = True\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
         "from holdfast.cli.app import main\n"
         "sys.exit(main(['release', 'pack', *sys.argv[1:]]))\n"
     )

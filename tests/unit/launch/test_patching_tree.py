@@ -1,5 +1,6 @@
 import os
 import resource
+import sys
 from pathlib import Path
 
 import pytest
@@ -139,7 +140,8 @@ def test_what_a_killed_writer_left_is_no_edit_and_is_removed_by_the_next(site: P
     assert (site / "content/a.md").read_bytes() == b"1"
 
 
-def test_a_full_disk_leaves_the_old_file_and_says_so(site: Path) -> None:
+def test_a_full_disk_leaves_the_old_file_and_says_so(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10, limits[1]))
     try:

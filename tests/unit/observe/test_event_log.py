@@ -43,6 +43,7 @@ from holdfast.vocabulary.events import WorkAbandoned
 
 path = Path(sys.argv[1])
 log = EventLog(path, retry_after=0)
+sys.dont_write_bytecode = True
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
 for number in range(30):
     log.emit(WorkAbandoned(call_id=str(number), tool="x"))

@@ -312,7 +312,7 @@ def test_a_full_disk_leaves_no_part(tmp_path: Path) -> None:
     program = (
         "import resource, sys; from pathlib import Path; from holdfast.search.downloads.fetch import fetch\n"
         "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+        "sys.dont_write_bytecode = True; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
         "fetch(sys.argv[1], None, Path(sys.argv[2]), progress=lambda *_: None, stop=lambda: False)"
     )
     command = [sys.executable, "-c", program, str(source), str(tmp_path / "target")]

@@ -427,6 +427,7 @@ def progress(stage, done, total, detail):
     if kind == "killed" and done == 2:
         os.kill(os.getpid(), signal.SIGKILL)
 if kind == "full":
+    sys.dont_write_bytecode = True
     resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))
 try:
     build_portable(find_repository(root), Path(cache), progress=progress, stop=lambda: False)

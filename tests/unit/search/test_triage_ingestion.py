@@ -358,6 +358,7 @@ def progress(stage, done, total, detail):
 
 root, cache, path, how = sys.argv[1:]
 if how == "full":
+    sys.dont_write_bytecode = True
     resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 try:

@@ -213,6 +213,7 @@ from pathlib import Path
 from holdfast.errors import UsageError
 from holdfast.setup.config_file import read_config, replace_config
 file = read_config(Path(sys.argv[1]))
+sys.dont_write_bytecode = True
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 try:
     replace_config(file, b"x" * 5000)
