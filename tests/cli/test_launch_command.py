@@ -168,7 +168,7 @@ def test_fixing_everything_goes_on_behind_what_no_rule_mends(desk: Desk, typed: 
     assert started.returncode == 0, started.stderr
     run = desk.folder / "edited" / "runs" / started.stdout.split()[0]
     (page,) = (run / "work" / "site" / "content" / "products" / "tablekit").glob("*.md")
-    text = re.sub(r"(?m)^description: .*$", "description: __TOKEN__", page.read_text(), count=1)
+    text = re.sub(r"(?m)^(description: .*)$", r"\1\nmotto: __TOKEN__", page.read_text(), count=1)
     page.write_text(f"{text}\nSee [more](/nowhere/at/all/).\n")
     assert typed("validate", "last", "--quiet", launch="edited").returncode == 1
 
