@@ -20,12 +20,14 @@ A code is the string a program may rely on. Its row says what it means, what to 
 operational fault it belongs to and whether trying again can help.
 """
 
+import errno
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 __all__ = [
     "CODES",
+    "FULL_DISK",
     "RUNTIME_CODES",
     "CodeRow",
     "ContractError",
@@ -43,6 +45,10 @@ __all__ = [
     "UsageError",
     "WireError",
 ]
+
+
+# What the system says where a disk takes no more: it is full, a quota is used up, or a file may not grow.
+FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class HoldfastError(Exception):

@@ -5,11 +5,10 @@ with the table itself: whatever its reason, the block that it ended has stored n
 """
 
 import contextlib
-import errno
 import sqlite3
 from collections.abc import Iterator
 
-from holdfast.errors import HoldfastError, ToolError, UsageError
+from holdfast.errors import FULL_DISK, HoldfastError, ToolError, UsageError
 
 __all__ = ["CONFLICT_CODE", "KeyConflict", "KeyTableError", "translated"]
 
@@ -86,6 +85,6 @@ def translated(doing: str) -> Iterator[None]:
         reason, remedy = _REMEDIES.get(code, ("failed", _FAILED))
         raise KeyTableError(reason, f"{doing}: {error}", remedy=remedy) from error
     except OSError as error:
-        full = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+        full = error.errno in FULL_DISK
         reason, remedy = ("full", _FULL) if full else ("unwritable", _UNWRITABLE)
         raise KeyTableError(reason, f"{doing}: {error.strerror or error}", remedy=remedy) from error

@@ -11,7 +11,6 @@ directory of the files. They are packed read-only, so that a server that runs fr
 """
 
 import contextlib
-import errno
 import hashlib
 import json
 import os
@@ -23,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from holdfast.errors import UsageError, WireError
+from holdfast.errors import FULL_DISK, UsageError, WireError
 from holdfast.wire.codec import decode
 
 __all__ = ["PLACE", "Activation", "PackedRelease", "ReleaseDirectory"]
@@ -33,7 +32,6 @@ PLACE = "{release}"
 MAX_FILES = 20_000
 _SMALL = 8 * 1024 * 1024  # bytes of a manifest; a pointer is far smaller
 _BLOCK = 1024 * 1024
-_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _PASSED_OVER = frozenset({"__pycache__", ".git"})
 _PARTS = frozenset({"manifest.json", "files"})
 _MAKE_ONE = "holdfast release pack, then holdfast release activate"
@@ -214,7 +212,7 @@ def _copy(source: Path, target: Path) -> None:
     try:
         shutil.copyfile(source, target)
     except OSError as error:
-        if error.errno not in _NO_ROOM:
+        if error.errno not in FULL_DISK:
             raise
         raise UsageError(f"{target}: {error.strerror}", remedy="make room there, and pack again") from error
 

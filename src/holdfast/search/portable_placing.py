@@ -4,7 +4,6 @@ A file that is no portable index of ours is never replaced, whatever the caller 
 """
 
 import contextlib
-import errno
 import os
 import secrets
 import sqlite3
@@ -12,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from holdfast.errors import ToolError
+from holdfast.errors import FULL_DISK, ToolError
 from holdfast.search.engine.portable_file import is_portable
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["check_stop", "checked_target", "copied", "copy_blocks", "placed", "trouble_told"]
 
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _NO_SPACE = "there is no space left for it"
 _BLOCK = 4 << 20  # bytes copied between two questions whether to stop
 
@@ -85,7 +83,7 @@ def trouble_told(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = _NO_SPACE if error.errno in _FULL else (error.strerror or str(error)).lower()
+        reason = _NO_SPACE if error.errno in FULL_DISK else (error.strerror or str(error)).lower()
         raise _refusal(reason, path) from error
     except sqlite3.OperationalError as error:
         name = str(getattr(error, "sqlite_errorname", "")).removeprefix("SQLITE_").split("_")[0]

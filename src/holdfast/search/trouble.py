@@ -9,11 +9,10 @@ import os
 import re
 from pathlib import Path
 
-from holdfast.errors import UsageError
+from holdfast.errors import FULL_DISK, UsageError
 
 __all__ = ["trouble_with"]
 
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
 _LEAST_ROOM = 64 * 1024  # bytes; the index of SQLite's log alone is made of pieces of half of that
 _OTHER_PLACE = "choose another --cache-dir"
@@ -45,7 +44,7 @@ def trouble_with(error: BaseException, cache: Path) -> UsageError | None:
 def _is_about(error: OSError, cache: Path) -> bool:
     """Whether it is about a file in the directory, about a directory above it, or about a file without a name."""
     if error.filename is None:
-        return error.errno in _FULL | _FORBIDDEN | {errno.EIO}
+        return error.errno in FULL_DISK | _FORBIDDEN | {errno.EIO}
     try:
         file, place = Path(os.path.abspath(os.fsdecode(error.filename))), Path(os.path.abspath(cache))
     except (TypeError, ValueError, OSError):  # a number instead of a name; or the working directory is gone
@@ -63,7 +62,7 @@ def _is_full(cache: Path) -> bool:
 
 
 def _system_trouble(number: int, cache: Path) -> UsageError:
-    if number in _FULL or (number == errno.EIO and _is_full(cache)):
+    if number in FULL_DISK or (number == errno.EIO and _is_full(cache)):
         return UsageError(f"no space left in {cache}", remedy=f"free some, or {_OTHER_PLACE}")
     reason = os.strerror(number).lower()
     if number in _FORBIDDEN:

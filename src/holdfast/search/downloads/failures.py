@@ -1,12 +1,12 @@
 """The failures that several steps of a download share: stopped, too large, and a disk that does not take it."""
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from holdfast.errors import ToolError
 
-__all__ = ["cancelled", "storing", "too_large"]
+__all__ = ["cancelled", "not_stored", "storing", "too_large"]
 
 _NOT_ALLOWED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
@@ -22,6 +22,12 @@ def too_large(what: str, limit: int) -> ToolError:
     return ToolError("ARCHIVE_TOO_LARGE", message, details={"limitBytes": limit})
 
 
+def not_stored(what: str, reason: str, details: Mapping[str, str] | None = None) -> ToolError:
+    """The disk does not take it."""
+    message, hint = f"{what} cannot be stored: {reason}", "make room or choose another directory"
+    return ToolError("CAPABILITY_MISSING", message, details=dict(details or {}), hint=hint)
+
+
 @contextmanager
 def storing(what: str) -> Iterator[None]:
     """Tell an error of the file system inside as what it is: nothing of ours, and nothing unexpected."""
@@ -35,6 +41,4 @@ def storing(what: str) -> Iterator[None]:
             raise ToolError(
                 "FORBIDDEN", f"{what} cannot be stored: {reason}", details=details, hint=hint
             ) from error
-        hint = "make room or choose another directory"
-        message = f"{what} cannot be stored: {reason}"
-        raise ToolError("CAPABILITY_MISSING", message, details=details, hint=hint) from error
+        raise not_stored(what, reason, details) from error

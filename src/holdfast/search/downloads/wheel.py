@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING
 
 from holdfast.errors import ToolError
 from holdfast.process.group import end_group
-from holdfast.search.downloads.failures import cancelled, too_large
+from holdfast.search.downloads.failures import cancelled, not_stored, too_large
 
 if TYPE_CHECKING:
     import subprocess
@@ -120,8 +120,7 @@ def _failure(requirement: str, log: str) -> ToolError:
             "CAPABILITY_MISSING", message, hint="run `python -m ensurepip`, or give a file as the source"
         )
     if os.strerror(errno.ENOSPC) in log:
-        message = f"{requirement} cannot be stored: {os.strerror(errno.ENOSPC)}"
-        return ToolError("CAPABILITY_MISSING", message, hint="make room or choose another directory")
+        return not_stored(requirement, os.strerror(errno.ENOSPC))
     lines = log.splitlines()
     errors = [line for line in lines if line.startswith("ERROR:")]
     # An index that cannot be reached is to pip one that has nothing; only its attempts tell the difference.
