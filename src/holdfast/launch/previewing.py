@@ -4,6 +4,7 @@ import contextlib
 import http.server
 import json
 import posixpath
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,11 @@ class PreviewServer(http.server.ThreadingHTTPServer):
     def origin(self) -> str:
         """The address without a path."""
         return f"http://{_HOST}:{self.server_address[1]}"
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that hangs up, as they do when one goes on to the next page, is nothing to tell."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(http.server.SimpleHTTPRequestHandler):
