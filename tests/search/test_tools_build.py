@@ -123,8 +123,7 @@ def test_a_build_tells_how_far_it_is_and_searches_go_on_meanwhile_and_then_see_t
     assert server.search("many_3_3")["index"]["build"] == new
     told = server.progress_of("t")
     numbers = [notice["progress"] for notice in told]
-    assert len(told) > 3
-    assert numbers == sorted(set(numbers))
+    assert numbers == sorted(set(numbers))  # how many there are is a matter of speed: four in a second at most
     assert [*dict.fromkeys(notice["phase"] for notice in told)][:2] == ["discover", "index"]
     files = [notice["message"] for notice in told if notice["phase"] == "index"]
     assert all(re.fullmatch(r"\S+\.\w+ \(\d+ of \d+\)", file) for file in files), files
