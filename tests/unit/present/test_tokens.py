@@ -99,6 +99,6 @@ def test_two_texts_together_cost_about_as_much_as_both_alone(one: str, other: st
 
 def test_a_megabyte_is_estimated_in_a_moment() -> None:
     text = MEASURED["Python"].text * 4000
-    began = time.perf_counter()
+    began = time.process_time()
     assert estimated_tokens(text) > 100_000
-    assert time.perf_counter() - began < 1.0
+    assert time.process_time() - began < 1.0

@@ -155,7 +155,7 @@ def test_a_mistake_is_told_with_its_place(text: str, line: int, column: int, wor
     ids=range(10),
 )
 def test_a_hostile_text_takes_no_time(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
 
     mistake(text)
-    assert time.perf_counter() - started < 2.0
+    assert time.process_time() - started < 2.0

@@ -112,11 +112,11 @@ def test_migration_ends_after_one_step_on_any_markdown(pieces: list[str], betwee
 
 
 def test_ten_megabytes_are_refused_at_once() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     document = parse_document("## Tool: `x`\n" * 800_000)
 
     assert [finding.rule for finding in lint_document(document)] == ["spec.document-too-large"]
-    assert time.perf_counter() - started < 3
+    assert time.process_time() - started < 3
 
 
 @pytest.mark.parametrize(
@@ -139,10 +139,10 @@ def test_ten_megabytes_are_refused_at_once() -> None:
     ids=lambda text: repr(text[:12]),
 )
 def test_hostile_texts_are_read_in_time(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     lint_document(parse_document(text))
 
-    assert time.perf_counter() - started < 8
+    assert time.process_time() - started < 8
 
 
 def test_nothing_behind_too_deep_a_list_is_lost_in_silence() -> None:
