@@ -96,6 +96,23 @@ def test_nobody_says_over_http_where_things_are_fetched_loaded_or_written(
     assert (got.status, got.json["error"]["data"]["code"]) == (403, "FORBIDDEN")
 
 
+def test_what_triage_writes_can_be_read_by_the_path_that_is_told(server: RunningServer) -> None:
+    found = server.place.project / "found.json"
+    found.write_text(json.dumps([{"id": "one", "vulnId": "CVE-2020-14343", "packageName": "PyYAML"}]))
+    try:
+        taken = told_by(server, "triage_ingest", source="generic", inputPath=found.name)
+    finally:
+        found.unlink()
+    [record] = taken["recordIds"]
+    text = told_by(server, "show_file", path=taken["records"][0]["mdPath"])["text"]
+    pack = told_by(server, "triage_context_pack", recordId=record)
+    written = told_by(server, "show_file", path=pack["outPath"])
+
+    assert record in text
+    assert pack["outPath"] == written["file"] == f".triage/context-packs/{record}.json"
+    assert json.loads(written["text"])["finding"]["recordId"] == record
+
+
 def test_a_workspace_file_in_a_repository_opens_no_way_to_others(server: RunningServer) -> None:
     listed = {"schemaVersion": 1, "repos": [{"root": str(server.place.project.parent / "confidential")}]}
     file = server.place.project / ".pairofcleats-workspace.jsonc"

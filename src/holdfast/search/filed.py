@@ -15,9 +15,11 @@ import orjson
 from holdfast.search.discover.found import Discovery, FoundFile
 from holdfast.search.model import Chunk, Extraction
 
-__all__ = ["FILED", "NO_RECORDS", "add_records", "extract_record", "text_of_record"]
+__all__ = ["FILED", "NO_RECORDS", "PACKS", "add_records", "extract_record", "text_of_filed"]
 
+_PACKS = "context-packs"
 FILED = ".triage/"  # where records stand in the index
+PACKS = f"{FILED}{_PACKS}/"  # where context packs would, which are shown and not searched
 NO_RECORDS = -2  # the time of a directory that is not there, as freshness tells it
 _LONGEST = 4 * 1024 * 1024  # bytes of a record that are read
 # Of a record, what is long, what only repeats, and what changes without any meaning.
@@ -75,15 +77,17 @@ def extract_record(data: bytes) -> tuple[bytes, Extraction]:
     )
 
 
-def text_of_record(records: Path, path: str) -> bytes | None:
-    """The text that a path of the index stands for; None where it is not that of a record."""
-    name = path.removeprefix(FILED)
-    if name == path or "/" in name or not name.endswith(".md") or name.startswith("."):
-        return None
-    try:
-        return (records / name).read_bytes()
-    except (OSError, ValueError):
-        return None
+def text_of_filed(records: Path, path: str) -> bytes | None:
+    """The text of a record, by its path in the index, or of a context pack; None where a path is neither's."""
+    for place, directory, suffix in ((FILED, records, ".md"), (PACKS, records.with_name(_PACKS), ".json")):
+        name = path.removeprefix(place)
+        if name == path or "/" in name or not name.endswith(suffix) or name.startswith("."):
+            continue
+        try:
+            return (directory / name).read_bytes()
+        except (OSError, ValueError):
+            return None
+    return None
 
 
 def _fields(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,12 +4,14 @@ Text of files stays byte for byte. The text of a result is the same document as 
 taken out of one is taken out of the other.
 """
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
 from holdfast.api.options import FrontOptions
 from holdfast.api.redact import PathRedactor
 from holdfast.errors import WireError
+from holdfast.search.filed import FILED, PACKS
 from holdfast.wire.codec import decode, encode
 
 __all__ = ["CONTENT", "Shown", "of_what_is_served"]
@@ -20,6 +22,8 @@ CONTENT: Mapping[str, frozenset[str]] = {
     "show_file": frozenset({"text"}),
 }
 _NONE: frozenset[str] = frozenset()
+# What triage writes into the cache, and where `show_file` has it.
+_FILED = {"outPath": PACKS, "mdPath": FILED}
 
 
 def of_what_is_served(options: FrontOptions, payload: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -29,6 +33,18 @@ def of_what_is_served(options: FrontOptions, payload: Mapping[str, Any]) -> Mapp
     if not isinstance(listed, list):
         return payload
     return {**payload, "allRepos": [one for one in listed if isinstance(one, dict) and one.get("root") in roots]}
+
+
+def _as_shown(value: Any) -> Any:
+    """An answer of triage whose files have the paths that `show_file` takes, so that a caller can read them."""
+    if isinstance(value, list):
+        return [_as_shown(one) for one in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {
+        key: _FILED[key] + os.path.basename(one) if key in _FILED and isinstance(one, str) else _as_shown(one)
+        for key, one in value.items()
+    }
 
 
 class Shown:
@@ -60,6 +76,8 @@ class Shown:
 
     def _payload(self, tool: str, payload: Mapping[str, Any]) -> dict[str, Any]:
         content = CONTENT.get(tool, _NONE)
+        if tool.startswith("triage_") and not self._options.show_paths:
+            payload = _as_shown(payload)
         told: dict[str, Any] = self._redactor.value(of_what_is_served(self._options, payload), content=content)
         return told
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from holdfast.errors import ToolError
 from holdfast.search.decode import BOM, decode
-from holdfast.search.filed import text_of_record
+from holdfast.search.filed import text_of_filed
 from holdfast.search.membership import why_left_out
 from holdfast.search.repository import Repository
 
@@ -57,11 +57,11 @@ def show_file(
 
     An end behind the last line means the last line. What does not fit is cut behind a line, or, where not even one
     line fits, between two characters. `records` is the directory of the records of triage, which are shown by the
-    paths that hits in them have.
+    paths that hits in them have, and context packs beside them.
     """
     room = DEFAULT_BYTES if max_bytes is None else max_bytes
     _check_numbers(start_line, end_line, room)
-    filed = None if records is None else text_of_record(records, path)
+    filed = None if records is None else text_of_filed(records, path)
     file = path if filed is not None else _resolved(repository, path)
     data = _read(repository, file) if filed is None else filed
     text, encoding = _text_of(data, file)
