@@ -16,6 +16,7 @@ Violation = dict[str, Any]
 # A hostile document could break a schema in a million places; nobody reads more than these.
 MAX_VIOLATIONS = 64
 MAX_ECHO = 500  # characters of what the client sent that are sent back to it
+_END = 150  # of them, those at the end of a message: what is wrong is said behind the value
 
 _COMPARISONS = {
     "minimum": ">=",
@@ -81,8 +82,14 @@ def _violation(place: str, rule: str, keyword: str, params: dict[str, Any], mess
         "schemaPath": rule,
         "keyword": keyword,
         "params": params,
-        "message": message if len(message) <= MAX_ECHO else message[: MAX_ECHO - 1] + "…",
+        "message": _bounded(message),
     }
+
+
+def _bounded(message: str) -> str:
+    if len(message) <= MAX_ECHO:
+        return message
+    return f"{message[: MAX_ECHO - _END - 1]}…{message[-_END:]}"
 
 
 def _params(keyword: str, raw: Mapping[str, Any]) -> dict[str, Any]:

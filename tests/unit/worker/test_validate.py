@@ -19,3 +19,22 @@ OPTIONAL = {"properties": {"line": {"anyOf": [{"type": "integer", "minimum": 1},
 def test_a_wrong_value_of_an_optional_argument_is_told_with_its_limit(value: Any, message: str) -> None:
     (violation,) = SchemaValidator(OPTIONAL).violations({"line": value})
     assert (violation["instancePath"], violation["keyword"], violation["message"]) == ("/line", "anyOf", message)
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "reason"),
+    [
+        ({"type": "string", "maxLength": 8}, "x" * 10_000, "is longer than 8 characters"),
+        ({"type": "string", "pattern": "^a$"}, "x" * 10_000, 'does not match "^a$"'),
+        ({"type": "array", "maxItems": 2}, ["x" * 100] * 1_000, "has more than 2 items"),
+        ({"anyOf": [{"type": "string", "maxLength": 8}, {"type": "null"}]}, "x" * 10_000, "than 8 characters"),
+    ],
+    ids=["length", "pattern", "items", "optional"],
+)
+def test_of_a_value_that_is_too_long_to_be_told_back_the_reason_is_told(
+    schema: dict[str, Any], value: Any, reason: str
+) -> None:
+    [violation] = SchemaValidator({"properties": {"top": schema}}).violations({"top": value})
+    assert violation["message"].endswith(reason)
+    assert "…" in violation["message"]
+    assert len(violation["message"]) == 500
