@@ -111,7 +111,7 @@ class Tracing:
             span.set_status(StatusCode.ERROR, self._redactor.text(event.message or event.code or event.outcome))
         self._spans += 1
         if span.is_recording():
-            self._exporter.expect()
+            self._exporter.expect(span.get_span_context().span_id)
         span.end(ended_at)
 
     def _attributes(self, event: CallEnded, method: str, *, is_call: bool) -> dict[str, Any]:
@@ -160,37 +160,54 @@ _NO_CONTEXT = trace.set_span_in_context(trace.INVALID_SPAN)
 
 
 class _CountingExporter(SpanExporter):
-    """Passes spans on to another exporter, and counts what was delivered and what was not."""
+    """Passes spans on to another exporter, and counts what was delivered and what was not.
+
+    The queue of the SDK does not say what it loses: the oldest, as soon as there are more spans than it holds. So
+    its content is followed here by the ids of the spans, and put right by what really leaves.
+    """
 
     def __init__(self, inner: SpanExporter, queue: int) -> None:
         self._inner = inner
         self._queue = queue
         self._lock = threading.Lock()  # spans come from one thread and leave from another
-        self._waiting = 0
+        self._waiting: dict[int, None] = {}  # the oldest first
         self.exported = 0
         self.dropped = 0
 
-    def expect(self) -> None:
+    def expect(self, span: int) -> None:
         """One more span is on its way; where the queue is full, another one is lost for it."""
         with self._lock:
-            if self._waiting >= self._queue:
-                self.dropped += 1
-            else:
-                self._waiting += 1
+            self._waiting[span] = None
+            if len(self._waiting) > self._queue:
+                self._lose_oldest()
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Send a batch; this runs in the thread of the SDK, and may take as long as it likes."""
+        with self._lock:
+            for span in spans:
+                self._leave(span.context.span_id)
         result = SpanExportResult.FAILURE
         try:
             result = self._inner.export(spans)
         finally:
             with self._lock:
-                self._waiting = max(0, self._waiting - len(spans))
                 if result is SpanExportResult.SUCCESS:
                     self.exported += len(spans)
                 else:
                     self.dropped += len(spans)
         return result
+
+    def _leave(self, span: int) -> None:
+        if span not in self._waiting:
+            self.dropped -= 1  # it had left the queue already when it was taken for lost
+            return
+        while next(iter(self._waiting)) != span:
+            self._lose_oldest()
+        del self._waiting[span]
+
+    def _lose_oldest(self) -> None:
+        del self._waiting[next(iter(self._waiting))]
+        self.dropped += 1
 
     def shutdown(self) -> None:
         """Stop sending."""

@@ -158,6 +158,35 @@ def test_a_collector_that_takes_and_never_answers_holds_up_nobody(monkeypatch: p
     assert counts["spans_dropped"] >= 200 - 20 - 10
 
 
+def test_every_span_is_counted_once_whatever_a_slow_collector_makes_of_it(
+    collector: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("QUEUE_SIZE", 20), ("EXPORT_BATCH_SIZE", 10)):
+        monkeypatch.setenv(f"OTEL_BSP_MAX_{name}", str(value))
+    arrived, may_answer = threading.Event(), threading.Event()
+    take = collector.take
+
+    def take_late(path: str, body: bytes) -> None:
+        arrived.set()
+        assert may_answer.wait(10)
+        take(path, body)
+
+    monkeypatch.setattr(collector, "take", take_late)
+    tracing = start_tracing("shop")
+    for _ in range(10):
+        tracing.take(ended())
+    assert arrived.wait(10)
+    for _ in range(190):  # while the first ten are under way, and twenty more have room
+        tracing.take(ended())
+    assert tracing.counts()["spans_dropped"] == 170
+    may_answer.set()
+    tracing.close(10.0)
+
+    counts = tracing.counts()
+    assert (counts["spans"], counts["spans_exported"], counts["spans_dropped"]) == (200, 30, 170)
+    assert len(collector.spans) == 30
+
+
 def test_a_collector_that_is_not_there_costs_the_spans_and_says_so(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
