@@ -96,8 +96,9 @@ def _shown(filename: str) -> str:
 def _violations(details: Mapping[str, Any] | None) -> Iterator[str]:
     found = (details or {}).get("violations")
     for item in found if isinstance(found, list) else ():
-        if isinstance(item, dict):
-            yield _line(f"  {item.get('instancePath') or '/'}: {item.get('message', '')}")
+        # Those of a projection have no words but a rule, which the cause has named already.
+        if isinstance(item, dict) and "message" in item:
+            yield _line(f"  {item.get('instancePath') or '/'}: {item['message']}")
 
 
 def _line(text: str) -> str:

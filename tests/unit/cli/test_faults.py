@@ -65,6 +65,13 @@ def test_violations_of_the_output_contract_are_listed() -> None:
     assert list(describe_fault(fault)) == ["  OutputContractViolation: does not fit", "    /count: is no number"]
 
 
+def test_a_broken_rule_of_a_projection_is_told_once() -> None:
+    details = {"violations": [{"path": "/when", "rule": "timestamp"}]}
+    fault = FaultRecorded("f1", None, "t", "ProjectionViolation", "/when: timestamp", "", details)
+
+    assert list(describe_fault(fault)) == ["  ProjectionViolation: /when: timestamp"]
+
+
 def test_the_whole_traceback_is_given_when_asked_for() -> None:
     lines = list(describe_fault(fault_of(boom), whole=True))
 
