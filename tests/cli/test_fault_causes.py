@@ -53,6 +53,11 @@ async def undrawn() -> str:
     '''Return what cannot be drawn.'''
     return "x"
 
+@server.tool(porcelain=lambda payload, presentation: None)
+async def unsaid() -> str:
+    '''Return what is drawn as nothing.'''
+    return "x"
+
 @server.tool(isolate=True)
 def apart() -> float:
     '''Divide by zero in another process.'''
@@ -79,6 +84,7 @@ def buggy(tmp_path: Path) -> Path:
         ("mistyped", r"  OutputContractViolation: "),
         ("programless", r"  buggy\.py:40 in programless: ProcessError: .*nowhere"),
         ("undrawn", r"  buggy\.py:15 in draw: LookupError: no picture\n"),
+        ("unsaid", r"  TypeError: porcelain must return text, not NoneType\n"),
         ("apart", r"  buggy\.py:12 in divide: ZeroDivisionError: division by zero\n"),
     ],
 )

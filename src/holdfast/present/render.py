@@ -115,6 +115,8 @@ def text_of(
     rendered = renderer(payload, presentation)
     if isinstance(rendered, Porcelain):
         return rendered_within(rendered.text, bounds)
+    if not isinstance(rendered, str):
+        raise TypeError(f"porcelain must return text, not {type(rendered).__name__}")
     return rendered_within(lambda within: truncate_lines(rendered, within), bounds)
 
 
