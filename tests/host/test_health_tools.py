@@ -76,10 +76,32 @@ def test_the_tool_tells_what_the_command_tells(host: Start, tmp_path: Path) -> N
 
     [record] = list_hosts(Settings(state_dir=tmp_path / "state"))
     status = ask(record, "status", SOON)
-    passing = {"uptime_ms", "counters"}
+    passing, private = {"uptime_ms", "counters"}, {"command"}
     assert {key: told[key] for key in told.keys() - passing} == {
-        key: status[key] for key in status.keys() - passing
+        key: status[key] for key in status.keys() - passing - private
     }
+
+
+def test_clients_are_told_no_secrets_and_not_how_the_server_was_started(tmp_path: Path) -> None:
+    command = [*FOREIGN, "--password", "open sesame"]
+    with HostUnderTest.running(command, tmp_path, *ON, environment=QUICK) as running:
+        running.handshake()
+        running.kill_worker()
+        assert eventually(lambda: health(running)["restart_count"] == 1)
+        fault = health(running)["last_fault"]
+        shown = json.dumps(
+            [
+                running.call("holdfast_health"),
+                running.call("holdfast_telemetry"),
+                running.answer_of(running.request("resources/read", {"uri": "holdfast://health"})),
+                running.answer_of(running.request("resources/read", {"uri": "holdfast://telemetry"})),
+            ]
+        )
+
+    assert fault["class"] == "process"
+    assert "stderr" not in fault
+    for private in ("open sesame", "talkative_server.py", str(tmp_path)):
+        assert private not in shown
 
 
 @pytest.mark.parametrize("revision", ["2024-11-05", MODERN])

@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from holdfast.errors import UsageError
+from holdfast.host.discretion import Discretion
 from holdfast.host.listener import is_loopback, listen, parse_address
 from holdfast.observe.exposition import CONTENT_TYPE
-from holdfast.observe.redaction import Redactor
 from holdfast.wire.codec import encode
 
 __all__ = ["MAX_CONNECTIONS", "MetricsPort", "bind_metrics"]
@@ -82,7 +82,7 @@ class MetricsPort:
         self._page = page
         self._health = health
         self._patience = patience
-        self._redactor = Redactor()  # anybody on this machine may ask
+        self._discretion = Discretion()  # anybody on this machine may ask
         self._server: asyncio.Server | None = None
         self._talks: set[asyncio.Task[None]] = set()
 
@@ -171,9 +171,7 @@ class MetricsPort:
         return None
 
     def _told_health(self) -> _Reply:
-        health = self._redactor.value(dict(self._health()))
-        if isinstance(health.get("last_fault"), dict):
-            health["last_fault"].pop("stderr", None)  # the words of a foreign program
+        health = self._discretion.of(self._health())
         status = 200 if health.get("state") == "ready" else 503
         return _Reply(status, encode(health) + b"\n", b"application/json")
 

@@ -4,7 +4,7 @@ import asyncio
 import gc
 import os
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from holdfast.errors import HoldfastError, RefusedError, TryAgainError
 from holdfast.host.bounded_output import OutputBounds, facts_of
 from holdfast.host.control import ControlServer
+from holdfast.host.discretion import Discretion
 from holdfast.host.front import Front, FrontPlan
 from holdfast.host.host import Host
 from holdfast.host.naming import legible, server_identity
@@ -206,8 +207,15 @@ class _HostProcess:
             OutputStore(place, max_entry=settings.max_message_bytes),
             self._log,
         )
-        documents = {"health": self.status, "telemetry": self.telemetry} if settings.health_tools else {}
-        return Surface(self._bounds, self._log, documents)
+        return Surface(self._bounds, self._log, self._documents() if settings.health_tools else {})
+
+    def _documents(self) -> dict[str, Callable[[], Mapping[str, Any]]]:
+        """What clients are told of the host, by name."""
+        discretion = Discretion()
+        return {
+            "health": lambda: discretion.of(self.status()),
+            "telemetry": lambda: discretion.of(self.telemetry()),
+        }
 
     def _new_host(self, options: WorkerOptions, public: PublicSide, capsule: Capsule | None) -> Host:
         # Names are guessed and shared; an outcome is that of one server and of no other, and of all its releases.
