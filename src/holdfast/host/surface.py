@@ -31,6 +31,7 @@ from holdfast.host.own_tools import (
 )
 from holdfast.kernel.accounting import trace_of
 from holdfast.kernel.commands import ToClient
+from holdfast.kernel.rules import describes_itself
 from holdfast.observe.sink import EventSink
 from holdfast.present.profile import META_CAPABILITIES, META_REVISION, MODERN, Profile
 from holdfast.vocabulary.events import CallEnded, Event, FaultRecorded, RequestEnded
@@ -273,6 +274,7 @@ class Surface:
                 ended_by="host",
                 attempts=0,
                 trace_state=trace.state,
+                is_modern=describes_itself(request.method, request.params),
             )
         )
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from holdfast.errors import WireError
-from holdfast.kernel.rules import STREAM_METHODS
+from holdfast.kernel.rules import STREAM_METHODS, describes_itself
 from holdfast.kernel.state import Pending
 from holdfast.kernel.turn import Turn
 from holdfast.vocabulary.events import CallEnded, RequestEnded
@@ -113,6 +113,7 @@ def tell_end(turn: Turn, entry: Pending, outcome: str, why: Failure, *, by_worke
             why.message,
             hints.path,
             hints.trace.state,
+            entry.is_modern,
         )
     )
 
@@ -137,6 +138,7 @@ def tell_refusal(turn: Turn, request: Request, why: Failure = NO_FAILURE) -> Non
             attempts=0,
             message=why.message,
             trace_state=trace.state,
+            is_modern=describes_itself(request.method, request.params),
         )
     )
 

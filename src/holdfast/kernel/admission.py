@@ -13,6 +13,7 @@ from holdfast.kernel.inputs import FromClient, OutcomeFound
 from holdfast.kernel.policy import Policy
 from holdfast.kernel.relay import client_answered
 from holdfast.kernel.replies import fault_answer
+from holdfast.kernel.rules import describes_itself
 from holdfast.kernel.state import Lookup, Pending, Role, Session, WorkerPhase
 from holdfast.kernel.turn import Turn, due_time
 from holdfast.present.profile import META_CAPABILITIES, META_REVISION, MODERN
@@ -93,7 +94,7 @@ def pending_request(request: Request, frame: bytes, policy: Policy, accepted_at:
         frame=frame,
         accepted_at=accepted_at,
         token=token if is_request_id(token) else None,
-        is_modern=META_REVISION in meta or request.method == "server/discover",
+        is_modern=describes_itself(request.method, request.params),
         due=due_time(accepted_at + policy.deadline, accepted_at) if timed else 0.0,
     )
 

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 from holdfast.kernel.catalog import Catalog, ToolFacts, pointer_value
 from holdfast.kernel.policy import Policy, ToolPolicy
 from holdfast.present.dialects import Dialect
+from holdfast.present.profile import META_REVISION
 from holdfast.present.secrets import Secrets
 from holdfast.vocabulary.effects import Effect, EffectKind, SessionState, at_most_once, replay_safe
 
-__all__ = ["FACT_METHODS", "STREAM_METHODS", "Rule", "declared_limit", "rule_for"]
+__all__ = ["FACT_METHODS", "STREAM_METHODS", "Rule", "declared_limit", "describes_itself", "rule_for"]
 
 # Their effect lives in the worker's process alone, and ends with it: the session remembers them for the next one.
 FACT_METHODS = frozenset({"logging/setLevel", "resources/subscribe", "resources/unsubscribe"})
@@ -87,6 +88,12 @@ def _method_rule(method: str, policy: Policy) -> Rule:
     safe = method in _READING_METHODS or method in FACT_METHODS
     effect = replay_safe() if safe else at_most_once()
     return Rule(effect, policy.replays, policy.deadline, policy.deadline_total)
+
+
+def describes_itself(method: str, params: Mapping[str, Any]) -> bool:
+    """Whether a request is of the era without a handshake, whatever session there is beside it."""
+    meta = params.get("_meta")
+    return method == "server/discover" or (isinstance(meta, dict) and META_REVISION in meta)
 
 
 def _effect_and_key(effect: Effect, params: Mapping[str, Any], facts: ToolFacts) -> tuple[Effect, str | None]:

@@ -15,6 +15,7 @@ from typing import Any
 from holdfast.errors import UsageError
 from holdfast.observe.redaction import Redactor
 from holdfast.observe.traceparent import parse_traceparent
+from holdfast.present.profile import MODERN
 from holdfast.version import __version__
 from holdfast.vocabulary.events import CallEnded, CallReplayed, Event, RequestEnded
 from holdfast.vocabulary.ids import RequestId
@@ -49,7 +50,7 @@ class Tracing:
     """Makes spans of events. Nothing here raises or waits, except `close`, which waits for a bounded time."""
 
     def __init__(self, provider: TracerProvider, exporter: "_CountingExporter") -> None:
-        self.revision: Callable[[], str] = str
+        self.revision: Callable[[], str] = str  # of the handshake, for requests that do not describe themselves
         self._provider = provider
         self._exporter = exporter
         self._redactor = Redactor()  # spans leave this machine
@@ -117,7 +118,7 @@ class Tracing:
     def _attributes(self, event: CallEnded, method: str, *, is_call: bool) -> dict[str, Any]:
         told: dict[str, Any] = {
             "mcp.method.name": method,
-            "mcp.protocol.version": self.revision() or None,
+            "mcp.protocol.version": MODERN if event.is_modern else self.revision() or None,
             "jsonrpc.request.id": None if event.request_id is None else str(event.request_id)[:_LONGEST_NAME],
             "jsonrpc.protocol.version": "2.0",
             "network.transport": "pipe",

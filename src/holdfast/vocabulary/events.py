@@ -67,7 +67,8 @@ class CallEnded(Event):
     `trace` is the W3C trace parent that the client sent. A host also tells the `method`, who ended the call
     (`ended_by` worker or host), how often workers were given it (`attempts`, 0 for never), and the words of an
     error (`message`). `path`, what an argument called path, file or uri says, is counted and not written here; nor
-    is `trace_state`, what the makers of the trace say in it to each other.
+    are `trace_state`, what the makers of the trace say in it to each other, and `is_modern`, whether the request
+    described itself.
     """
 
     name: ClassVar[str] = "tool_call"
@@ -75,7 +76,7 @@ class CallEnded(Event):
         {"call_id", "tool", "outcome", "code", "fault_class", "fault_id", "method", "ended_by"}
     )
     # To look for secrets in each would cost too much.
-    unwritten: ClassVar[frozenset[str]] = frozenset({"path", "trace_state"})
+    unwritten: ClassVar[frozenset[str]] = frozenset({"path", "trace_state", "is_modern"})
     request_id: int | str | None
     call_id: str
     tool: str
@@ -91,6 +92,7 @@ class CallEnded(Event):
     message: str | None = None
     path: str | None = None
     trace_state: str | None = None
+    is_modern: bool = False
 
 
 @dataclass(frozen=True, slots=True)

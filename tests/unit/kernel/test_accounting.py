@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from tests.unit.kernel.driver import World, call, request
 
+from holdfast.present.profile import META_CAPABILITIES, META_REVISION, MODERN
 from holdfast.vocabulary.events import CallEnded, RequestEnded
 
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -172,6 +173,18 @@ def test_a_call_that_is_refused_belongs_to_the_trace_of_its_client_too() -> None
 
     (refused,) = world.events("tool_call")
     assert (refused.code, refused.trace, refused.trace_state) == ("QUEUE_OVERLOADED", TRACE, "a=1")
+
+
+@pytest.mark.parametrize(
+    ("meta", "is_modern"), [({META_REVISION: MODERN, META_CAPABILITIES: {}}, True), ({}, False)]
+)
+def test_the_era_of_each_request_is_told_whatever_the_session_is(meta: dict[str, Any], is_modern: bool) -> None:
+    world = World.live(pending_max=1)
+    world.client_sends(call(1, "write", {}, **meta))
+    world.client_sends(call(2, "write", {}, **meta))
+    world.worker_answers(1, {})
+
+    assert [event.is_modern for event in world.events("tool_call")] == [is_modern, is_modern]
 
 
 @pytest.mark.parametrize(

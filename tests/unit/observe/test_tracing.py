@@ -15,6 +15,7 @@ from tests.host.otlp_receiver import Receiver, attributes_of, receiving
 
 from holdfast.errors import UsageError
 from holdfast.observe.tracing import Tracing, start_tracing
+from holdfast.present.profile import MODERN
 from holdfast.vocabulary.events import CallEnded, CallReplayed, RequestEnded, WorkerReady
 
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -65,6 +66,15 @@ def test_a_span_tells_a_call_by_the_conventions_of_its_protocol(collector: Recei
     assert told.items() <= attributes_of(span).items()
     assert collector.services == ["shop"]
     assert tracing.counts() == {"spans": 1, "spans_exported": 1, "spans_dropped": 0, "bad_traceparents": 0}
+
+
+def test_a_request_that_describes_itself_has_its_own_revision_beside_a_handshake(collector: Receiver) -> None:
+    tracing = start_tracing("shop")
+    tracing.revision = lambda: "2025-06-18"
+    sent(tracing, ended(is_modern=True))
+
+    (span,) = collector.spans
+    assert attributes_of(span)["mcp.protocol.version"] == MODERN
 
 
 def test_the_parent_is_the_one_that_the_client_named(collector: Receiver) -> None:
