@@ -30,9 +30,8 @@ class Watch:
         self.paths = [Path(path).absolute() for path in paths]
         for given, path in zip(paths, self.paths, strict=True):
             if not os.fspath(given) or not path.exists():
-                raise UsageError(
-                    f"{path} is not there, so it cannot be watched", remedy="name a file or directory"
-                )
+                missing = f"{path} is not there" if os.fspath(given) else "an empty path names nothing"
+                raise UsageError(f"{missing}, so it cannot be watched", remedy="name a file or directory")
         self._settled = self._print()
         self._last = self._settled
         self._restless = 0

@@ -103,7 +103,7 @@ def test_files_that_never_come_to_rest_are_taken_up_after_a_while(program: Path)
 
 
 def test_no_path_at_all_is_not_watched() -> None:
-    with pytest.raises(UsageError):
+    with pytest.raises(UsageError, match="an empty path"):
         Watch([""])
 
 
