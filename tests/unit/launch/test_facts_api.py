@@ -125,8 +125,8 @@ def test_symbols_have_kinds_signatures_and_parents(symbols: dict[str, Any]) -> N
     shown = {
         name.removeprefix("tablekit."): (symbol["kind"], symbol["signature"]) for name, symbol in symbols.items()
     }
-    assert shown["read"] == ("function", "read(path: str, *, sep: str=',') -> list")
-    assert shown["Table"] == ("class", "class Table(rows: list, name: str='')")
+    assert shown["read"] == ("function", "read(path: str, *, sep: str = ',') -> list")
+    assert shown["Table"] == ("class", "class Table(rows: list, name: str = '')")
     assert shown["Point"] == ("class", "class Point(x: int, tags: list[str] = list())")
     assert shown["Table.width"] == ("property", "width: int")
     assert shown["Table.save"] == ("method", "async save() -> None")
@@ -239,6 +239,17 @@ def test_signatures_newer_than_the_interpreter_are_still_shown() -> None:
         == "(x: T, /, y=1, *a, **k) -> T"
     )
     assert read_signature("def f(x: int", drop_first=False).text == "(x: int"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(a, b=1, /, c: int = 2, *d: str, e, g: x.Y = None, **k) -> T",
+        "(a, /)", "(*, a)", "()", "(a, /, *, b='x, y')", "(*a, b: list[int] = [1, 2])",
+    ],
+)  # fmt: skip
+def test_a_signature_is_shown_as_people_write_it(text: str) -> None:
+    assert read_signature(f"def f{text}", drop_first=False).text == text
 
 
 def test_a_single_module_is_a_package_too(tmp_path: Path) -> None:

@@ -35,8 +35,9 @@ def read_signature(head: str, *, drop_first: bool) -> Signature:
     if drop_first:
         _drop_first(node.args)
     returns = ast.unparse(node.returns) if node.returns else ""
-    text = f"({ast.unparse(node.args)})" + (f" -> {returns}" if returns else "")
-    return Signature(text[:_LONGEST], _parameters(node.args), returns[:500])
+    parameters = _parameters(node.args)
+    text = f"({_listed(parameters)})" + (f" -> {returns}" if returns else "")
+    return Signature(text[:_LONGEST], parameters, returns[:500])
 
 
 def _drop_first(arguments: ast.arguments) -> None:
@@ -74,6 +75,31 @@ def _parameter(item: ast.arg, default: ast.expr | None, kind: str) -> dict[str, 
     return found
 
 
+def _listed(parameters: list[dict[str, Any]]) -> str:
+    """The parameters as people write them: a default has spaces around its sign where there is an annotation."""
+    shown: list[str] = []
+    before = ""
+    for item in parameters:
+        kind = item["kind"]
+        if before == "positional" != kind:
+            shown.append("/")
+        if kind == "keyword" and before not in ("keyword", "variable"):
+            shown.append("*")
+        shown.append(_shown(item))
+        before = kind
+    return ", ".join([*shown, "/"] if before == "positional" else shown)
+
+
+def _shown(item: dict[str, Any]) -> str:
+    text: str = {"variable": "*", "keywords": "**"}.get(item["kind"], "") + item["name"]
+    if "annotation" in item:
+        text = f"{text}: {item['annotation']}"
+    if "default" in item:
+        sign = " = " if "annotation" in item else "="
+        text = f"{text}{sign}{item['default']}"
+    return text
+
+
 def _unquoted(annotation: str) -> str:
     return annotation[1:-1] if re.fullmatch(r"'[^']*'|\"[^\"]*\"", annotation) else annotation
 
@@ -103,11 +129,7 @@ def class_fields(source: list[str], decorators: tuple[str, ...], bases: tuple[st
         for node in fields
         if isinstance(node.target, ast.Name)
     ]
-    shown = ", ".join(
-        f"{item['name']}: {item['annotation']}" + (f" = {item['default']}" if "default" in item else "")
-        for item in parameters
-    )
-    return Signature(f"({shown})"[:_LONGEST], parameters, "")
+    return Signature(f"({_listed(parameters)})"[:_LONGEST], parameters, "")
 
 
 def _is_no_argument(value: ast.expr | None) -> bool:
