@@ -16,7 +16,7 @@ from holdfast.launch.writing.labels import labels
 from holdfast.launch.writing.mentions import mentioned_symbols
 from holdfast.launch.writing.pages.guides import topic_claims
 from holdfast.launch.writing.pages.landing import key_features
-from holdfast.launch.writing.pages.parts import dependency_lines, inside, main_modules, on_one_line
+from holdfast.launch.writing.pages.parts import at_a_glance, dependency_lines, inside, main_modules, on_one_line
 
 
 def known_of(given: dict[str, dict[str, Any]]) -> Known:
@@ -88,6 +88,37 @@ def test_one_feature_alone_is_no_list_of_features() -> None:
     made = inside(known, "Key features", 8, key_features(known)[:1])
     assert made[0] == Heading(2, "What is inside")
     assert not any(isinstance(block, Paragraph | Bullets) for block in made)
+
+
+def test_a_list_of_features_names_each_without_a_sentence_around_it() -> None:
+    given = documents()
+    for claim, text in zip(
+        given["product_facts.json"]["claims"],
+        ("tablekit features printing *small* tables: one call.", "tablekit reads files."),
+        strict=False,
+    ):
+        claim["claim_text"] = text
+    ids = [claim["claim_id"] for claim in given["product_facts.json"]["claims"][:2]]
+    heading, items = inside(known_of(given), "Key features", 8, ids)
+    assert heading == Heading(2, "Key features")
+    assert isinstance(items, Bullets)
+    assert [one.text for one in items.items] == ["Printing small tables: one call.", "tablekit reads files."]
+    assert [one.claims for one in items.items] == [(one,) for one in ids]
+
+
+def test_an_interpreter_is_no_platform() -> None:
+    given = documents()
+    facts = given["product_facts.json"]
+    claim = next(one for one in facts["claims"] if one["claim_id"] == facts["supported_platforms"][0]["claim_id"])
+    claim["topic"] = "implementations"
+    facts["supported_platforms"] = [
+        {"platform": name, "claim_id": claim["claim_id"]} for name in ("CPython", "PyPy")
+    ]
+    (table,) = at_a_glance(known_of(given))
+    assert isinstance(table, Table)
+    rows = {row.cells[0]: row.cells[1] for row in table.rows}
+    assert rows["Python implementations"] == "CPython, PyPy"
+    assert "Platforms" not in rows
 
 
 @pytest.mark.parametrize("most", [2, 5, 8])
@@ -166,6 +197,14 @@ def test_no_page_speaks_of_where_an_example_is_or_how_to_install_a_checkout(tmp_
     text = without_marks("".join(pages.values()))
     assert "has an example under" not in text
     assert ".[postgres]" not in text
+
+
+@pytest.mark.parametrize("told", ["covers adding separating lines", "shows how to add lines"])
+def test_that_a_readme_is_about_something_is_nothing_to_say(told: str) -> None:
+    given = documents()
+    claim = given["product_facts.json"]["claims"][0]
+    claim["claim_text"] = f"The README of tablekit {told}."
+    assert known_of(given).said([claim["claim_id"]]) == []
 
 
 def test_limits_without_a_limit_or_an_error_are_no_page(tmp_path: Path) -> None:

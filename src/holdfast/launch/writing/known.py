@@ -41,7 +41,7 @@ _LANGUAGES = {
 # Where an example is: nothing on a page that shows it; and how to install a checkout, which no
 # reader of the site has.
 _NOT_SAID = re.compile(
-    r"\bhas an example\b|\bunder the heading\b|\bcomes with an example\b|\bREADME of .* shows how\b"
+    r"\bhas an example\b|\bunder the heading\b|\bcomes with an example\b|\bREADME of .* (?:shows how|covers)\b"
     r"|\bpip3? install (?:-e |--editable )?['\"]?\.(?!\w)"
 )
 # `It reads files.` and `It now reads files.` say the same: one of them is enough.

@@ -100,7 +100,7 @@ def inside(known: Known, title: str, most: int, claims: Sequence[str]) -> list[B
     said = known.said(claims, most)
     modules = main_modules([one for one in known.modules.values() if one["summary"]], _MOST_ROWS, known.packages)
     if len(said) > 1:
-        return [Heading(2, title), bullets(said)]
+        return [Heading(2, title), bullets(_named(known, one) for one in said)]
     if len(modules) < _LEAST_MODULES:
         names = tuple(_main_names(known, most))
         made: list[Block] = [Heading(2, title), bullets(said)]
@@ -110,6 +110,15 @@ def inside(known: Known, title: str, most: int, claims: Sequence[str]) -> list[B
         for one in modules
     )
     return [Heading(2, "What is inside"), Table((modules_title(known).removesuffix("s"), "Purpose"), rows)]
+
+
+def _named(known: Known, feature: Sentence) -> Sentence:
+    """A feature under a heading that says what the list is: by its name, without a sentence around it."""
+    claim = known.claim(feature.claims[0])
+    start = f"{known.name} features "
+    if claim["truth_status"] == "inference" or not claim["claim_text"].startswith(start):
+        return feature
+    return feature._replace(text=as_sentence(claim["claim_text"].removeprefix(start), known.names))
 
 
 def _main_names(known: Known, most: int) -> list[Row]:
@@ -198,7 +207,10 @@ def at_a_glance(known: Known) -> list[Block]:
     if any(entry["platform"].startswith(known.runtime) for entry in platforms if entry not in versions):
         versions = []  # variants of the platform, and not its versions alone
     rows += _platforms(known, f"{known.runtime} versions", versions, known.runtime)
-    rows += _platforms(known, "Platforms", [entry for entry in platforms if entry not in versions])
+    others = [entry for entry in platforms if entry not in versions]
+    interpreters = [entry for entry in others if known.claim(entry["claim_id"]).get("topic") == "implementations"]
+    rows += _platforms(known, f"{known.runtime} implementations", interpreters)
+    rows += _platforms(known, "Platforms", [entry for entry in others if entry not in interpreters])
     formats = [entry for entry in known.entries("supported_formats") if entry["status"] == "implemented"]
     if formats:
         names = ", ".join(dict.fromkeys(prose(entry["format"]) for entry in formats[:12]))
