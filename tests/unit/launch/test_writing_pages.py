@@ -16,7 +16,14 @@ from holdfast.launch.writing.labels import labels
 from holdfast.launch.writing.mentions import mentioned_symbols
 from holdfast.launch.writing.pages.guides import topic_claims
 from holdfast.launch.writing.pages.landing import key_features
-from holdfast.launch.writing.pages.parts import at_a_glance, dependency_lines, inside, main_modules, on_one_line
+from holdfast.launch.writing.pages.parts import (
+    at_a_glance,
+    dependency_lines,
+    examples,
+    inside,
+    main_modules,
+    on_one_line,
+)
 
 
 def known_of(given: dict[str, dict[str, Any]]) -> Known:
@@ -277,6 +284,38 @@ def test_words_that_lead_through_another_page_do_not_introduce_an_example(words:
     known = known_of(documents())
     assert known.introduction(snippet("x = 1", introduction=words)) == []
     assert known.introduction(snippet("x = 1", introduction="Read a table of rows:")) != []
+
+
+def test_an_introduction_in_which_the_product_speaks_of_itself_is_said_by_its_name() -> None:
+    given = documents()
+    given["product_facts.json"]["claims"][0]["claim_text"] = "tablekit provides tables."
+    known = known_of(given)
+    made = known.introduction(snippet("x = 1", introduction="This module provides tables. This module is new."))
+    assert [one.text for one in made] == ["tablekit provides tables.", "This module is new."]
+
+
+def test_where_examples_are_from_is_said_once_before_the_first() -> None:
+    given = documents()
+    bare = {
+        "introduction": "",
+        "title": "",
+        "source": {"type": "repo_file", "path": "README.md", "origin": "readme"},
+    }
+    ids = [f"snp_{number:016x}" for number in range(4)]
+    made = [snippet(f"x = {one!r}", **bare | {"snippet_id": one}) for one in ids]
+    made[3] |= {"introduction": "Read a table of rows:"}
+    given["snippet_catalog.json"]["snippets"] = made
+    known = known_of(given)
+
+    def before(*shown: str) -> list[list[str]]:
+        return [
+            [one.text for block in part if isinstance(block, Paragraph) for one in block.sentences]
+            for part in examples(known, shown, 3)
+        ]
+
+    assert before(*ids[:3]) == [["These examples are from the README of the project."], [], []]
+    assert before(ids[0]) == [["This example is from the README of the project."]]
+    assert before(ids[3], *ids[:2]) == [["Read a table of rows:"], [], []]
 
 
 def test_the_same_said_twice_with_and_without_a_word_of_time_is_said_once() -> None:

@@ -16,7 +16,7 @@ from holdfast.launch.writing.blocks import Block, Code, Sentence
 from holdfast.launch.writing.inline import as_sentence, heading_text, holds_shortcode, sentences_of, slug
 from holdfast.launch.writing.labels import labels
 
-__all__ = ["Known", "Snippet", "Symbol", "Unit", "is_installing", "language_of"]
+__all__ = ["Known", "Snippet", "Symbol", "Unit", "is_installing", "language_of", "origin_of"]
 
 _LONGEST_CLAIM = 500
 _LONGEST_SNIPPET = 80
@@ -57,6 +57,8 @@ _LEADING_ON = re.compile(
     r"|^(?:it|they) also\b|\b(?:this|these) (?:\w+ )?(?:functions?|methods?|class(?:es)?|options?|arguments?)\b",
     re.IGNORECASE,
 )
+# How a product speaks of itself, where claims have its name.
+_THIS_PRODUCT = re.compile(r"^This (?:library|package|project|tool|framework|program|module)\b")
 _PROVENANCE = {
     "example": "This example is part of the project.",
     "readme": "This example is from the README of the project.",
@@ -235,15 +237,20 @@ class Known:
     def supported(self, text: str, support: Sequence[str]) -> list[Sentence]:
         """The sentences of a text that some claim says, that rest on `support`, or that state nothing."""
         found: list[Sentence] = []
-        for one in sentences_of(text, self.names):
-            claim_id = self._by_words.get(normalised(one, self.name)) or self._by_words.get(
-                normalised(one.rstrip("."), self.name)
-            )
+        for said in sentences_of(text, self.names):
+            named = _THIS_PRODUCT.sub(lambda _: self.name, said)
+            one = said if self._claimed(said) or not self._claimed(named) else named
+            claim_id = self._claimed(one)
             cited = (claim_id,) if claim_id else tuple(support)
             made = as_sentence(one, self.names)
             if made and not _NOT_SAID.search(one) and (cited or not self.is_factual(made)):
                 found.append(Sentence(made, cited))
         return found
+
+    def _claimed(self, sentence: str) -> str | None:
+        """The claim that says just this."""
+        said = self._by_words.get(normalised(sentence, self.name))
+        return said or self._by_words.get(normalised(sentence.rstrip("."), self.name))
 
     def near(self, snippet: Snippet) -> tuple[str, ...]:
         """The claims that the repository makes where a snippet stands."""
@@ -261,11 +268,13 @@ class Known:
             about[-1] = about[-1]._replace(text=about[-1].text[:-1] + ":")
         return about
 
-    def shown(self, snippet_id: str) -> tuple[list[Sentence], Code]:
-        """A snippet, and what introduces it."""
+    def shown(self, snippet_id: str, like_it: int = 1) -> tuple[list[Sentence], Code]:
+        """A snippet, and what introduces it; else where `like_it` examples are from, 0 if that is told already."""
         snippet = self.snippets[snippet_id]
         about = self.introduction(snippet)
-        about = about or [Sentence(_PROVENANCE[snippet["source"].get("origin", "example")])]
+        if not about and like_it:
+            told = _PROVENANCE[origin_of(snippet)]
+            about = [Sentence(told if like_it == 1 else told.replace("This example is", "These examples are"))]
         return about, Code(language_of(snippet), snippet["code"], snippet_id)
 
     def heading(self, text: str, support: Sequence[str] = ()) -> tuple[str, tuple[str, ...]]:
@@ -281,6 +290,12 @@ class Known:
         """The snippets that have one of these tags, best first."""
         wanted = frozenset(tags)
         return [snippet for snippet in self.snippets.values() if wanted & set(snippet["tags"])]
+
+
+def origin_of(snippet: Snippet) -> str:
+    """What kind of place a snippet is from."""
+    origin: str = snippet["source"].get("origin", "example")
+    return origin
 
 
 def language_of(snippet: Snippet) -> str:

@@ -14,6 +14,7 @@ from holdfast.launch.writing.pages.parts import (
     bullets,
     dependency_lines,
     example,
+    examples,
     formats_table,
     install_commands,
     lead,
@@ -170,7 +171,7 @@ def _task_page(ways: Ways, said: Sequence[Sentence]) -> list[Block]:
     page, known = ways.page, ways.known
     shown = page["required_snippet_ids"]
     used = mentioned_symbols(known, [known.snippets[one] for one in shown])
-    parts = [example(known, one, 3 if len(shown) > 1 and number else 0) for number, one in enumerate(shown)]
+    parts = examples(known, shown, 3)
     introduced = {_plainly(one) for part in parts for one in _sentences(part)}
     free = [one for one in said if _plainly(one) not in introduced]
     opening = free[:3] or list(said[:1]) or _uses(known, used)

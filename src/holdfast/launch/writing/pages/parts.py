@@ -9,13 +9,14 @@ from typing import Any
 from holdfast.launch.module_names import depth, requirement_text
 from holdfast.launch.writing.blocks import Block, Bullets, Code, Heading, Paragraph, Row, Sentence, Table
 from holdfast.launch.writing.inline import as_sentence, code, prose, sentences_of
-from holdfast.launch.writing.known import Known, Symbol
+from holdfast.launch.writing.known import Known, Symbol, origin_of
 from holdfast.launch.writing.labels import displayed
 from holdfast.launch.writing.ways import Ways
 
 __all__ = [
-    "at_a_glance", "bullets", "dependency_lines", "example", "formats_table", "inside", "install_commands", "lead",
-    "listed", "main_modules", "modules_title", "on_one_line", "paragraph", "untold_limits",
+    "at_a_glance", "bullets", "dependency_lines", "example", "examples", "formats_table", "inside",
+    "install_commands", "lead", "listed", "main_modules", "modules_title", "on_one_line", "paragraph",
+    "untold_limits",
 ]  # fmt: skip
 
 _TELL_LIMITS = ("kb/limitations", "docs/developer-guide", "products/overview")
@@ -227,12 +228,25 @@ def _platforms(known: Known, title: str, entries: Sequence[Mapping[str, Any]], r
     return [Row((title, ", ".join(names)), cited)] if names else []
 
 
-def example(known: Known, snippet_id: str, level: int = 0, title: str = "") -> list[Block]:
+def example(known: Known, snippet_id: str, level: int = 0, like_it: int = 1) -> list[Block]:
     """A snippet with its introduction, under a heading of its own if it has a level and something to say."""
-    about, shown = known.shown(snippet_id)
+    about, shown = known.shown(snippet_id, like_it)
     made: list[Block] = [paragraph(about), shown]
     if not level:
         return made
     snippet = known.snippets[snippet_id]
-    text, claims = known.heading(title or snippet.get("title", ""), known.near(snippet))
+    text, claims = known.heading(snippet.get("title", ""), known.near(snippet))
     return [Heading(level, text, claims), *made]
+
+
+def examples(known: Known, snippet_ids: Sequence[str], level: int) -> list[list[Block]]:
+    """Several snippets, each with what introduces it; where they are from is said before the first of a kind."""
+    bare = [one for one in snippet_ids if not known.introduction(known.snippets[one])]
+    alike = Counter(origin_of(known.snippets[one]) for one in bare)
+    told: set[str] = set()
+    made: list[list[Block]] = []
+    for one in snippet_ids:
+        origin = origin_of(known.snippets[one])
+        made.append(example(known, one, level if made else 0, 0 if origin in told else alike[origin]))
+        told.add(origin)
+    return made
