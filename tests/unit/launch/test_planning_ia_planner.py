@@ -74,6 +74,19 @@ def test_descriptions_have_a_length_that_search_results_show(tmp_path: Path) -> 
             assert page["title"].strip() == page["title"] != ""
 
 
+def test_a_description_promises_only_what_is_on_its_page(tmp_path: Path) -> None:
+    given = with_facts(supported_formats=[], changes=[])
+    facts = given["product_facts.json"]
+    facts["claim_groups"]["limitations"] = facts["limitations"] = []
+    pages = {page["page_id"]: page for page in made_plan(tmp_path, configured(tmp_path), given)["pages"]}
+    said = " ".join(page["description"] for page in pages.values())
+
+    assert not [word for word in ("tasks, formats", "limit", "what is new", "features") if word in said]
+    for page in pages.values():
+        if page["template"] in ("workflow", "feature"):
+            assert ("with examples" in page["description"]) <= bool(page["required_snippet_ids"])
+
+
 @pytest.mark.parametrize(
     ("mode", "path", "url"),
     [

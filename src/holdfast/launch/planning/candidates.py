@@ -11,6 +11,8 @@ from holdfast.launch.writing.inline import plain, short_slug, short_title, slug
 from holdfast.launch.writing.known import Known, Snippet
 from holdfast.launch.writing.mentions import mentioned_symbols
 from holdfast.launch.writing.pages.guides import topic_claims
+from holdfast.launch.writing.pages.landing import news
+from holdfast.launch.writing.pages.parts import listed
 
 __all__ = ["MANDATORY", "candidates", "described"]
 
@@ -64,7 +66,7 @@ def _page(page_id: str, title: str, purpose: str, description: str, **more: Any)
 
 def _products(known: Known) -> list[dict[str, Any]]:
     name = plain(known.name)
-    about = f"Learn what {name} does: its main features, a short example, how to install it, and where to read on."
+    about = f"Learn what {name} does and what is in it, how to install it, and where to read on."
     return [
         _page(
             "products/overview", name, "The product at a glance.", described(about, name), page_role="landing",
@@ -93,7 +95,7 @@ def _docs(known: Known, first: Sequence[Snippet]) -> list[dict[str, Any]]:
         ),
         _page(
             "docs/developer-guide", f"{name} developer guide", "The modules, and the common tasks.",
-            described(f"The developer guide to {name}: its modules, common tasks, formats and limits.", name),
+            described(f"The developer guide to {name}: {_guided(known)}.", name),
             page_role="comprehensive_guide", template="developer_guide", weight=40,
         ),
     ]  # fmt: skip
@@ -116,7 +118,7 @@ def _workflow_pages(known: Known, first: Sequence[Snippet]) -> Iterable[dict[str
             continue
         yield _page(
             f"docs/{_address(task['workflow_tag'], title)}", title, "One task, with an example.",
-            described(_sentence_about(known, task["claim_ids"], title), known.name), page_role="workflow_page",
+            described(_about(known, task["claim_ids"], title, examples), known.name), page_role="workflow_page",
             template="workflow", topic=task["workflow_tag"], required_snippet_tags=list(task["snippet_tags"]),
             required_snippet_ids=[one["snippet_id"] for one in examples],
         )  # fmt: skip
@@ -159,7 +161,7 @@ def _topic_pages(known: Known) -> Iterable[dict[str, Any]]:
         examples = examples_of(known, [slug(topic)], tags)
         yield _page(
             f"docs/{short_slug(title)}", title, "What is known of one topic.",
-            described(_sentence_about(known, claims, title), known.name), page_role="feature_showcase",
+            described(_about(known, claims, title, examples), known.name), page_role="feature_showcase",
             template="feature", topic=topic, required_snippet_tags=[slug(topic)],
             required_snippet_ids=[one["snippet_id"] for one in examples],
         )  # fmt: skip
@@ -181,7 +183,7 @@ def _reference(known: Known, config: Mapping[str, Any]) -> list[dict[str, Any]]:
     pages = [
         _page(
             f"reference/{part.slug}", part.title, "Part of the interface.",
-            described(f"{part.title} in the API reference of {name}: signatures, parameters, errors.", name),
+            described(f"{part.title} in the API reference of {name}: what is in it, with signatures.", name),
             page_role="api_reference", template="api_module", topic=part.module, symbols=list(part.names),
             weight=20 + 10 * number,
         )
@@ -198,7 +200,7 @@ def _kb(known: Known) -> list[dict[str, Any]]:
     return [
         _page(
             "kb/faq", f"{name}: frequently asked questions", "Short answers to common questions.",
-            described(f"Short answers about {name}: requirements, installation, license and limits.", name),
+            described(f"Short answers about {name}: what it is, what it needs, and how to install it.", name),
             page_role="troubleshooting", template="faq", weight=10,
         ),
         _page(
@@ -215,10 +217,11 @@ def _blog(known: Known) -> list[dict[str, Any]]:
     title = f"Announcing {name} {plain(version['value'])}" if version else f"Announcing {name}"
     # News of its day: the next version has a post of its own, and leaves this one as it was.
     file = (version and slug(f"announcing {version['value']}")) or "announcement"
+    fresh = "what is new, " if news(known) else ""
     return [
         _page(
             "blog/announcement", title, "The news.",
-            described(f"{title}: what it is, what is new, how to try it, and where to read more.", name),
+            described(f"{title}: what it is, {fresh}how to try it, and where to read more.", name),
             page_role="landing", template="announcement", slug=file, file=file,
         )
     ]  # fmt: skip
@@ -235,12 +238,23 @@ def _give_examples(pages: Sequence[dict[str, Any]], first: Sequence[Snippet], kn
             page["required_snippet_ids"] = chosen[page["template"]]
 
 
-def _sentence_about(known: Known, claims: Sequence[str], title: str) -> str:
+def _about(known: Known, claims: Sequence[str], title: str, examples: Collection[Snippet]) -> str:
     """The first thing that is said of a task, if it is a plain sentence that fits; else its title."""
-    texts = (known.claim(one.claims[0])["claim_text"] for one in known.said(claims))
-    fitting = (
-        plain(text)
-        for text in texts
-        if "`" not in text and _SHORTEST <= len(plain(text)) <= _LONGEST and not _GOING_ON.match(text)
-    )
-    return next(fitting, f"{title} with {known.name}: what to know, with examples and links to the reference.")
+    text = next((known.claim(one.claims[0])["claim_text"] for one in known.said(claims, 1)), "`")
+    if "`" not in text and _SHORTEST <= len(plain(text)) <= _LONGEST and not _GOING_ON.match(text):
+        return plain(text)
+    more = "with examples and links to the reference" if examples else "and where to read on"
+    return f"{title} with {known.name}: what to know, {more}."
+
+
+def _guided(known: Known) -> str:
+    """What the developer guide tells of."""
+    more = [
+        word
+        for word, is_told in (
+            ("formats", any(one["status"] == "implemented" for one in known.entries("supported_formats"))),
+            ("limits", bool(known.cited(*known.facts["claim_groups"]["limitations"]))),
+        )
+        if is_told
+    ]
+    return listed(["its modules", "common tasks", *more])

@@ -17,7 +17,7 @@ from holdfast.launch.writing.pages.parts import (
 )
 from holdfast.launch.writing.ways import Ways
 
-__all__ = ["announcement", "key_features", "overview"]
+__all__ = ["announcement", "key_features", "news", "overview"]
 
 _MOST_FEATURES = 8
 _ENOUGH = 3
@@ -69,7 +69,7 @@ def overview(ways: Ways) -> list[Block]:
 def announcement(ways: Ways) -> list[Block]:
     """The post about a release."""
     page, known = ways.page, ways.known
-    made: list[Block] = [*_opening(known), *_news(known)]
+    made: list[Block] = [*_opening(known), *news(known)]
     made += inside(known, "What it does", 5, key_features(known))
     made += [Heading(2, "Try it"), *install_commands(known)[:2]]
     if page["required_snippet_ids"]:
@@ -91,7 +91,7 @@ def _opening(known: Known) -> list[Block]:
     return [paragraph([*first, *(rest.sentences if isinstance(rest, Paragraph) else ())])]
 
 
-def _news(known: Known) -> list[Block]:
+def news(known: Known) -> list[Block]:
     """What the newest entry of the list of changes says."""
     version = known.fact("version")
     for change in known.facts.get("changes") or ():
