@@ -126,6 +126,7 @@ def test_sections_know_the_headings_that_lead_to_them() -> None:
         ("a |version| b", "a \ufffc b"),
         ("snake_case_ and plain_name stay", "snake_case and plain_name stay"),
         (r"2 \* 3\ s", "2 * 3s"),
+        ("``a --- b`` --- decorators -- and --flag a---b", "`a --- b` — decorators – and --flag a---b"),
         (r":class:`Option`\s and C:\data", r"`Option`s and C:\data"),
     ],
 )

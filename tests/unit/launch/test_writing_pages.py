@@ -83,6 +83,16 @@ def test_no_dependency_is_left_out_of_the_list() -> None:
     assert all(f"`package{number}`" in line.text for number in range(30))
 
 
+def test_no_extra_is_left_out_of_the_answer(tmp_path: Path) -> None:
+    given = documents()
+    (one,) = given["product_facts.json"]["extras"]
+    for many in (4, 9):
+        given["product_facts.json"]["extras"] = [one | {"name": f"part{number}"} for number in range(many)]
+        answer = without_marks(made_pages(tmp_path, configured(tmp_path), given)[1]["kb/faq"])
+        assert "The extra `excel` adds `openpyxl`" in answer if many == 4 else "extras `part0`, `part1`," in answer
+    assert answer.count("`part") == many
+
+
 def test_of_very_many_modules_those_near_the_root_are_told() -> None:
     deep = [{"module": f"big.part{one}.inner{two}"} for one in range(5) for two in range(20)]
     shallow: list[dict[str, Any]] = [{"module": f"big.part{one}"} for one in range(5)]

@@ -25,12 +25,14 @@ _WORD = re.compile(r"(?<![\w`])([A-Za-z][\w.+-]*?[A-Za-z0-9])__?(?=[\s.,;:!?)'�
 _SUBSTITUTION = re.compile(r"\|[A-Za-z][\w -]*\|_{0,2}")
 # A backslash also ends a role, so that letters may follow at once: `:class:`Option`\s`.
 _ESCAPED = re.compile(r"\\(\s|[^\w\s])|(?<=\0)\\(?=\w)")
+# Between words; at the beginning of a word it is an option.
+_DASHES = re.compile(r"(?<=\s)---?(?=\s)")
 _CODE_LIKE = re.compile(r"[\w.]+\(.*\)|\w+(?:\.\w+)+|\w*_\w*|[A-Z]\w*[A-Z]\w*|--?\w[\w-]*")
 
 
 def rst_inline(text: str) -> str:
     """The text without its markup; words that are lost leave a mark that no sentence may have."""
-    if not any(sign in text for sign in "`*_|\\"):
+    if not any(sign in text for sign in ("`", "*", "_", "|", "\\", "--")):
         return text
     kept: list[str] = []
 
@@ -51,6 +53,7 @@ def rst_inline(text: str) -> str:
     text = _EMPHASIS.sub(r"\1", text)
     text = _WORD.sub(r"\1", text)
     text = _SUBSTITUTION.sub(LOST, text)
+    text = _DASHES.sub(lambda found: "—" if len(found[0]) > 2 else "–", text)
     text = _ESCAPED.sub(lambda found: "" if found[1] in (None, " ", "\n") else found[1], text)
     return re.sub("\0(\\d+)\0", lambda found: kept[int(found[1])], text)
 

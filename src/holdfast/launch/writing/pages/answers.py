@@ -21,6 +21,7 @@ __all__ = ["faq", "limitations"]
 _MOST_ERRORS = 30
 _MOST_RAISING = 6
 _MOST_NEEDED = 6
+_FEW_EXTRAS = 4
 
 
 def faq(ways: Ways) -> list[Block]:
@@ -64,9 +65,18 @@ def _needed(known: Known) -> list[Block]:
 
 
 def _dependencies(known: Known) -> list[Block]:
-    extras = known.said((entry["claim_id"] for entry in known.entries("extras")), 4)
-    told = [*dependency_lines(known), *extras]
+    told = [*dependency_lines(known), *_extras(known)]
     return [bullets(told) if len(told) > 1 else paragraph(told)]
+
+
+def _extras(known: Known) -> list[Sentence]:
+    """Few are told one by one; of many the names, since the page on installing tells the rest."""
+    entries = known.entries("extras")
+    if len(entries) <= _FEW_EXTRAS:
+        return known.said(entry["claim_id"] for entry in entries)
+    names = listed([code(entry["name"]) for entry in entries])
+    text = f"What is optional comes with the {known.extra_noun}s {names}."
+    return [Sentence(text, known.cited(*(entry["claim_id"] for entry in entries)))]
 
 
 def _commands(known: Known) -> list[Block]:
