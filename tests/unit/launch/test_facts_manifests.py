@@ -9,6 +9,7 @@ from tests.launch.facts_place import PYPROJECT, built, claims_by_text, place_of
 
 from holdfast.launch.facts.contradictions import Statement, judged
 from holdfast.launch.facts.ecosystems import ecosystem_of
+from holdfast.launch.facts.ecosystems.python.checkout import line_about_checkout
 from holdfast.launch.facts.ecosystems.python.manifests import read_pyproject, read_setup_cfg, read_setup_py
 from holdfast.launch.facts.licenses import license_named, license_of_text, spoken_name
 from holdfast.launch.facts.manifest_claims import minimum_version
@@ -141,6 +142,41 @@ def test_a_manifest_is_told_in_sentences(tmp_path: Path) -> None:
         "Python 3.10",
         "OS independent",
     ]
+
+
+_CLONE = "# tablekit\n\n```\npip install .    # in a clone; '.[excel]' reads more\n```\n"
+
+
+def test_a_package_that_its_readme_installs_from_a_clone_alone_is_not_installed_by_its_name(
+    tmp_path: Path,
+) -> None:
+    place = place_of(tmp_path, {"pyproject.toml": FULL.encode(), "README.md": _CLONE.encode()})
+    facts, evidence, _ = built(place)
+
+    (way,) = facts["distribution"]
+    assert way["install_commands"] == ["pip install ."]
+    assert facts["extras"][0]["command"] == 'pip install ".[excel]"'
+    assert not [text for text in claims_by_text(facts) if "install tablekit" in text]
+    (cited,) = next(one for one in evidence["claims"] if one["claim_id"] == way["claim_id"])["citations"]
+    assert (cited["path"], cited["start_line"]) == ("README.md", 4)
+
+
+@pytest.mark.parametrize(
+    ("readme", "line"),
+    [
+        (_CLONE, 4),
+        ("Run `pip install '.[dev]'` there.", 1),
+        ("Run `pip install -e .` there.", 0),
+        ("pip install table_kit\n\npip install .", 0),
+        ("uv add table-kit\n\npip install .", 0),
+        ("[![PyPI](x)](y)\n\npip install .", 0),
+        ("pip install table-kit-extra\n\npip install .", 3),
+        ("pip install ./dist/x.whl", 0),
+        ("", 0),
+    ],
+)
+def test_the_way_from_a_clone_is_known_by_its_command(readme: str, line: int) -> None:
+    assert line_about_checkout(readme, "table-kit") == line
 
 
 def test_no_dependencies_are_told_only_where_the_manifest_says_so(tmp_path: Path) -> None:

@@ -224,6 +224,20 @@ def test_that_a_readme_is_about_something_is_nothing_to_say(told: str) -> None:
     assert known_of(given).said([claim["claim_id"]]) == []
 
 
+def test_a_page_of_what_is_installed_from_a_clone_speaks_of_no_other_way(tmp_path: Path) -> None:
+    given = documents()
+    facts = given["product_facts.json"]
+    facts["distribution"][0] |= {"install_commands": ["pip install ."], "lead": "In a clone:"}
+    texts = ("Use `pip install '.[postgres]'` for that.", "Use `pip install 'tablekit[sqlite]'` for this.")
+    for claim, text in zip(facts["claims"], texts, strict=False):
+        claim["claim_text"] = text
+    known = known_of(given)
+
+    assert [one.text for one in known.said(claim["claim_id"] for claim in facts["claims"][:2])] == [texts[0]]
+    page = without_marks(made_pages(tmp_path, configured(tmp_path), given)[1]["docs/installation"])
+    assert "In a clone:\n\n```shell\npip install .\n" in page
+
+
 def test_limits_without_a_limit_or_an_error_are_no_page(tmp_path: Path) -> None:
     given = documents()
     facts = given["product_facts.json"]

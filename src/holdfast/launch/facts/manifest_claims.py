@@ -107,10 +107,9 @@ def _tell(known: Gathered, ecosystem: Ecosystem, manifest: Manifest, *, is_main:
         known.keywords = sorted(dict.fromkeys(manifest.keywords), key=str.lower)[:50]
         known.packages = manifest.packages
         _description(known, manifest)
-        for installing in ecosystem.installing(manifest):
-            _install(known, manifest, installing)
+        package = _ways(known, ecosystem, manifest)
         _dependencies(known, ecosystem, manifest)
-        _extras(known, ecosystem, manifest)
+        _extras(known, ecosystem, manifest, package)
         _commands(known, manifest)
         _links(known, manifest)
         _features(known, manifest)
@@ -133,6 +132,29 @@ def _description(known: Gathered, manifest: Manifest) -> None:
     known.positioning.append(
         known.ledger.add(text, "positioning", _cite(manifest, entry), topic="description", confidence="high")
     )
+
+
+def _ways(known: Gathered, ecosystem: Ecosystem, manifest: Manifest) -> str:
+    """How the product is installed; the word for it in commands.
+
+    By its name, unless its README knows only the way from a clone: then that name may be nobody's, or another's.
+    """
+    readme = next(iter(known.repository.entries("readme")), "")
+    text = known.repository.text(readme) if readme else None
+    command, line_of = ecosystem.checkout or ("", None)
+    line = line_of(text, manifest.value("name")) if text and line_of else 0
+    if not line:
+        for installing in ecosystem.installing(manifest):
+            _install(known, manifest, installing)
+        return manifest.value("name")
+    said = f"Install {known.name} with `{command}` in a clone of its repository."
+    claim = known.ledger.add(said, "install", Citation(readme, line, line, "readme_technical"), topic="install")
+    known.enter(
+        "distribution", method=manifest.method, identifier=manifest.value("name")[:200],
+        install_commands=[command], claim_id=claim, lead="Run this command in a clone of the repository:",
+    )  # fmt: skip
+    known.group("install_steps", claim)
+    return "."
 
 
 def _install(known: Gathered, manifest: Manifest, installing: Installing) -> None:
@@ -174,8 +196,7 @@ def _requirement(requirement: str, marker: str) -> str:
     return (f"{requirement}; {marker}" if marker else requirement)[:500]
 
 
-def _extras(known: Gathered, ecosystem: Ecosystem, manifest: Manifest) -> None:
-    package = manifest.value("name")
+def _extras(known: Gathered, ecosystem: Ecosystem, manifest: Manifest, package: str) -> None:
     noun, command = ecosystem.extra
     for extra, entries in list(manifest.extras.items())[:_MOST] if noun else ():
         needed = [parts for parts in map(ecosystem.requirement, entries) if parts[0]]
@@ -183,7 +204,7 @@ def _extras(known: Gathered, ecosystem: Ecosystem, manifest: Manifest) -> None:
         if (
             (not names and entries[0].value)
             or _FOR_DEVELOPERS.fullmatch(extra)
-            or package.lower() in map(str.lower, names)
+            or manifest.value("name").lower() in map(str.lower, names)
         ):
             continue
         span = entries[0]._replace(

@@ -38,12 +38,12 @@ _LANGUAGES = {
     "console": "shell",
     "zsh": "shell",
 }
-# Where an example is: nothing on a page that shows it; and how to install a checkout, which no
-# reader of the site has.
+# Where an example is: nothing on a page that shows it.
 _NOT_SAID = re.compile(
     r"\bhas an example\b|\bunder the heading\b|\bcomes with an example\b|\bREADME of .* (?:shows how|covers)\b"
-    r"|\bpip3? install (?:-e |--editable )?['\"]?\.(?!\w)"
 )
+_INSTALLS_CHECKOUT = r"\bpip3? install (?:-e |--editable )?['\"]?\.(?!\w)"
+_INSTALLS_NAME = r"\bpip3? install ['\"]?{}(?![\w.-])"
 # `It reads files.` and `It now reads files.` say the same: one of them is enough.
 _WORDS_OF_TIME = re.compile(r"\b(?:now|also|currently|already) ")
 _DOTTED = re.compile(r"\b[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
@@ -86,6 +86,7 @@ class Known:
         self.facts = facts
         self.name: str = facts["product_name"]
         self.names = names_of(facts)
+        self._other_way = re.compile(_other_way(facts.get("distribution", ())))
         self.packages: list[str] = facts.get("code_structure", {}).get("package_names", [])
         ecosystem = facts.get("ecosystem", {})
         self.language: str = ecosystem.get("language", "python")
@@ -210,7 +211,7 @@ class Known:
         found: dict[str, Sentence] = {}
         for claim_id in dict.fromkeys(claim_ids):
             claim = self._claims.get(claim_id)
-            if claim is None or len(claim["claim_text"]) > _LONGEST_CLAIM or _NOT_SAID.search(claim["claim_text"]):
+            if claim is None or len(claim["claim_text"]) > _LONGEST_CLAIM or self._is_unsaid(claim["claim_text"]):
                 continue
             text = as_sentence(claim["claim_text"], self.names)
             if claim["truth_status"] == "inference":
@@ -243,9 +244,12 @@ class Known:
             claim_id = self._claimed(one)
             cited = (claim_id,) if claim_id else tuple(support)
             made = as_sentence(one, self.names)
-            if made and not _NOT_SAID.search(one) and (cited or not self.is_factual(made)):
+            if made and not self._is_unsaid(one) and (cited or not self.is_factual(made)):
                 found.append(Sentence(made, cited))
         return found
+
+    def _is_unsaid(self, text: str) -> bool:
+        return bool(_NOT_SAID.search(text) or self._other_way.search(text))
 
     def _claimed(self, sentence: str) -> str | None:
         """The claim that says just this."""
@@ -308,6 +312,13 @@ def is_installing(snippet: Snippet) -> bool:
     """Whether a snippet only shows how the product is installed."""
     code: str = snippet["code"]
     return code.strip().lstrip("$> ").startswith(_INSTALLING)
+
+
+def _other_way(distribution: Iterable[Mapping[str, Any]]) -> str:
+    """How the product is not installed: from a checkout, which no reader of the site has, unless all have to."""
+    commands = {command: entry["identifier"] for entry in distribution for command in entry["install_commands"]}
+    name = commands.get("pip install .")
+    return _INSTALLS_NAME.format(re.escape(name)) if name else _INSTALLS_CHECKOUT
 
 
 def _lost(contradictions: Iterable[Mapping[str, Any]]) -> Iterator[str]:

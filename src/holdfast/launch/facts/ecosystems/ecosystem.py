@@ -49,6 +49,7 @@ class Ecosystem:
     readers: Mapping[str, Reader]  # by the name of the file, or `*` and the end of it; the best first
     installing: Callable[[Manifest], Sequence[Installing]]
     interface: Callable[[Repository, Sequence[Manifest], Sequence[str]], Interface]
+    checkout: tuple[str, Callable[[str, str], int]] | None = None  # the command in a clone; see `_ways`
     requirement: Callable[[Entry], tuple[str, str, str]] = plain_requirement
     merged: Callable[[Sequence[Manifest]], list[Manifest]] = list  # manifests that say one thing together
     extra: tuple[str, str] = ("", "")  # what an optional part is called, and the command that adds it

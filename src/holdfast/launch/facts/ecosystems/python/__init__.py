@@ -4,6 +4,7 @@ import re
 
 from holdfast.launch.facts.ecosystems.ecosystem import Ecosystem, Installing
 from holdfast.launch.facts.ecosystems.python.api import python_interface
+from holdfast.launch.facts.ecosystems.python.checkout import line_about_checkout
 from holdfast.launch.facts.ecosystems.python.examples import python_examples
 from holdfast.launch.facts.ecosystems.python.manifests import READERS
 from holdfast.launch.facts.manifest import Entry, Manifest
@@ -34,6 +35,7 @@ ECOSYSTEM = Ecosystem(
     nouns=("package", ""),
     readers=READERS,
     installing=_installing,
+    checkout=("pip install .", line_about_checkout),
     interface=python_interface,
     requirement=_requirement,
     extra=("extra", 'pip install "{package}[{extra}]"'),
