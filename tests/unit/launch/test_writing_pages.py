@@ -178,6 +178,21 @@ def test_an_example_is_not_shown_again_as_a_part_of_itself() -> None:
     assert [one["snippet_id"] for one in examples_of(known_of(given), ["t"], ())] == ["snp_" + "1" * 16]
 
 
+def test_the_examples_of_a_section_come_before_those_of_the_sections_in_it() -> None:
+    def chosen(*shown: dict[str, Any]) -> list[str]:
+        given = documents()
+        given["snippet_catalog.json"]["snippets"] = list(shown)
+        return [one["code"] for one in examples_of(known_of(given), ["a-task"], ())]
+
+    inner = snippet("inner = 1", tags=["part", "a-task"], snippet_id="snp_" + "1" * 16, title="Part")
+    own = snippet("own = 1", tags=["a-task"], snippet_id="snp_" + "2" * 16, title="A task")
+    bare = own | {"code": "$ own", "language": "text", "introduction": ""}
+
+    assert chosen(inner, own) == ["own = 1", "inner = 1"]
+    assert chosen(inner) == ["inner = 1"]
+    assert chosen(inner, bare) == []
+
+
 def test_the_first_steps_are_examples_that_can_be_followed() -> None:
     given = documents()
     readme = {"type": "repo_file", "path": "README.md", "start_line": 1, "end_line": 2, "origin": "readme"}
@@ -349,6 +364,17 @@ def test_the_same_said_twice_with_and_without_a_word_of_time_is_said_once() -> N
     second["claim_text"] = "It now emulates streams on Windows."
     said = known_of(given).said([first["claim_id"], second["claim_id"]])
     assert [one.text for one in said] == ["It emulates streams on Windows."]
+
+
+def test_the_reference_lists_the_modules_that_offer_names(tmp_path: Path) -> None:
+    given = documents()
+    symbols = given["product_facts.json"]["api_symbols"]
+    module = next(one for one in symbols if one["kind"] == "module")
+    symbols.append(module | {"name": "inner", "qualified_name": "tablekit.inner", "module": "tablekit.inner"})
+    pages = made_pages(tmp_path, configured(tmp_path), given)[1]
+
+    assert "tablekit.inner" not in pages["reference/index"]
+    assert "tablekit.inner" in pages["docs/developer-guide"]
 
 
 def test_a_module_that_does_not_say_what_it_is_for_is_told_by_its_names(tmp_path: Path) -> None:

@@ -35,15 +35,22 @@ def first_examples(known: Known, platform: str, most: int) -> list[Snippet]:
 
 
 def examples_of(known: Known, tags: Iterable[str], others: Collection[str]) -> list[Snippet]:
-    """The examples with these tags that no other task has in its name."""
+    """The examples with these tags that no other task has in its name: of the section itself, then of those in it.
+
+    Where a section has examples and none that can be shown, those in it are about parts of which nothing was said.
+    """
+    wanted = set(tags)
+    tagged = known.tagged(wanted)
+    own = [one for one in tagged if slug(one.get("title", "")) in wanted]
     found: list[Snippet] = []
-    for one in known.tagged(tags):
+    for one in [*own, *(one for one in tagged if one not in own)]:
         is_elsewhere = slug(one.get("title", "")) in others
         is_known = any(one["code"].strip() in other["code"] for other in found)
         is_bare = language_of(one) == "text" and not known.introduction(one)
         if not (is_elsewhere or is_known or is_bare or is_installing(one) or _is_housekeeping(one)):
             found.append(one)
-    return found[:_MOST_EXAMPLES]
+    is_shown = not own or any(one in own for one in found)
+    return found[:_MOST_EXAMPLES] if is_shown else []
 
 
 def _of_the_whole(known: Known, languages: Collection[str]) -> list[Snippet]:

@@ -109,7 +109,11 @@ def _module_claim(known: Known, module: str) -> tuple[str, ...]:
 
 
 def _module_table(ways: Ways) -> list[Block]:
-    modules = main_modules(list(ways.known.modules.values()), _MOST_MODULES, ways.known.packages)
+    """The modules that offer names, where any does: what others are for is in the developer guide."""
+    known = ways.known
+    every = list(known.modules.values())
+    offering = [one for one in every if known.units.get(one["module"])]
+    modules = main_modules(offering or every, _MOST_MODULES, known.packages)
     rows = zip(symbol_rows(ways, modules), modules, strict=True)
     title = modules_title(ways.known).removesuffix("s")
     return [Table((title, "Purpose"), tuple(_with_purpose(ways.known, row, one) for row, one in rows))]
