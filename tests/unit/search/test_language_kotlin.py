@@ -119,6 +119,27 @@ def test_a_declared_type_is_the_only_type_of_a_variable() -> None:
     assert [(write.target) for write in found.written] == ["b", "a"]
 
 
+@each_row("behind", ["\n", "", "\n\nfun f() {}\n"])
+def test_a_class_of_annotations_needs_nothing_behind_its_name(behind: str) -> None:
+    """The grammar takes it for a call of `class`."""
+    found = first(f"/** Marks. */\n@Target(CLASS)\n@Retained\nannotation class Fast{behind}")
+
+    assert (found.kind, found.name, found.start_line, found.end_line, found.doc) == (
+        "class",
+        "Fast",
+        2,
+        4,
+        "Marks.",
+    )
+    assert found.facts["decorators"] == ["Target", "Retained"]
+    assert found.facts["modifiers"] == ["annotation"]
+    assert "calls" not in found.facts
+
+
+def test_an_annotated_expression_decorates_no_function() -> None:
+    assert "decorators" not in first('fun f() {\n    @Suppress("x") a foo b\n}\n').facts
+
+
 def test_names_outside_of_ascii_and_line_ends_of_windows_are_fine() -> None:
     found = first("fun größe(π: Int): Int {\r\n    val ñ = π\r\n    return ñ\r\n}\r\n")
 

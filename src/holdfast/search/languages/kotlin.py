@@ -8,9 +8,15 @@ from holdfast.search.languages.rules.lists import find_outside, split_list
 
 __all__ = ["LANGUAGE"]
 
-# The grammar takes `break` and `continue` for names, `f<T>(x)` for two comparisons and `!f(x)` for a call of `!f`:
-# put right here. A plain `return` in a lambda leaves the function around it, so lambdas are no functions of their
-# own.
+# The grammar takes `break` and `continue` for names, `f<T>(x)` for two comparisons, `!f(x)` for a call of `!f`
+# and `annotation class A` with nothing behind it for a call of `class`: put right here. A plain `return` in a
+# lambda leaves the function around it, so lambdas are no functions of their own.
+_ANNOTATION = "(annotated_expression (annotation [(user_type) (constructor_invocation)] @decorator))"
+_ANNOTATED = (
+    f"(source_file {_ANNOTATION})",
+    f"(source_file (annotated_expression {_ANNOTATION}))",
+    f"(source_file (annotated_expression (annotated_expression {_ANNOTATION})))",
+)
 _QUERY = """
 (class_declaration "class" name: (_) @name (class_body) @body) @def.class
 (class_declaration "class" name: (_) @name
@@ -20,6 +26,10 @@ _QUERY = """
 (class_declaration "interface" (class_body) @body)
 (class_declaration name: (_) @name (enum_class_body) @body) @def.enum
 (enum_entry (identifier) @name (class_body) @body) @def.class
+((infix_expression . (identifier) @modifier @label . (identifier) @_class . (identifier) @name)
+  @def.class @uncalled (#eq? @modifier "annotation") (#eq? @_class "class"))
+(annotated_expression [(infix_expression) (annotated_expression)] @wrapped) @wrapper
+$ANNOTATED
 (object_declaration name: (_) @name) @def.object
 (object_declaration (class_body) @body)
 (object_literal (delegation_specifiers . (delegation_specifier
@@ -116,7 +126,7 @@ _QUERY = """
   (type_constraints "where" @label)]
 (ERROR) @error
 (MISSING) @error
-"""
+""".replace("$ANNOTATED", "\n".join(_ANNOTATED))
 
 # Modifiers and annotations count where a definition has them: those of parameters and locals would be its own.
 _MODIFIED = "class_declaration object_declaration function_declaration secondary_constructor type_alias"
