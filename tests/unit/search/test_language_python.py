@@ -548,3 +548,18 @@ def test_a_function_of_an_imported_module_does_not_change_the_module() -> None:
     chunks = extract("python", "a.py", source).chunks
 
     assert next(found for found in chunks if found.name == "f").facts["mutations"] == ["stock.remove()"]
+
+
+def test_comments_are_no_part_of_a_decorator_or_of_a_target() -> None:
+    found = snippet(
+        "@property  # type: ignore[override]\ndef f(self):\n    (\n    a,  # not b\n    c,\n    ) = g()\n"
+    )
+
+    assert found.facts["decorators"] == ["property"]
+    assert found.facts["writes"] == ["a", "c"]
+
+
+def test_every_name_of_a_long_list_is_written() -> None:
+    names = [f"a_rather_long_name_{number}" for number in range(60)]
+
+    assert snippet(f"def f():\n    {', '.join(names)} = g()\n").facts["writes"] == names

@@ -19,6 +19,7 @@ from holdfast.search.model import CallSite, Write
 __all__ = ["MAX_TEXT", "Gatherer"]
 
 MAX_TEXT = 200
+MAX_TARGETS = 4_000  # of what is assigned to at once: a, b, c
 
 # Where a place says several of them, the last one of these counts.
 _ACCESS = ("public", "internal", "protected", "private", "unsaid")
@@ -293,7 +294,7 @@ class Gatherer:
 
     def _written(self, scope: Scope, target: Span) -> list[str]:
         """Note what an assignment writes; gives the names."""
-        text = self.page.name(*target)
+        text = self.page.name(*target, limit=MAX_TARGETS)
         if text.isidentifier() and text not in self.language.keywords:
             self.unread.append(target)
             scope.locals.add(text)

@@ -74,9 +74,9 @@ class Page:
         """The decoded text of a range."""
         return self.source[start:end].decode("utf-8", "replace")
 
-    def name(self, start: int, end: int) -> str:
-        """The decoded text of a short range; names repeat, so each is decoded once."""
-        raw = self.source[start : min(end, start + 200)]
+    def name(self, start: int, end: int, limit: int = 200) -> str:
+        """The text of a short range without its comments; names repeat, so each is decoded once."""
+        raw = self.plain[start : min(end, start + limit)]
         found = self._names.get(raw)
         if found is None:
             found = self._names[raw] = " ".join(raw.decode("utf-8", "replace").split())
