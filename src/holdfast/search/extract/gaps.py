@@ -6,8 +6,8 @@ behind a definition is glued to that definition instead of becoming a chunk that
 
 import re
 
-from holdfast.search.extract.grammar import Span
-from holdfast.search.extract.page import Page, blanked
+from holdfast.search.extract.grammar import Span, blanked
+from holdfast.search.extract.page import Page
 from holdfast.search.extract.scopes import Scope
 from holdfast.search.languages.rules.language import Language
 

@@ -9,16 +9,20 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 
 import tree_sitter
 
 from holdfast.search.languages.rules.language import Language
 
-__all__ = ["Captures", "Span", "parse"]
+__all__ = ["Captures", "Span", "blanked", "parse"]
 
 Span = tuple[int, int]
 
 MAX_PIECES = 20_000
+
+# The parser stumbles at what misled it, or at the first word behind that.
+NEAR = 80
 
 # Captures come in the order of the file at the price of a queue that grows with every pattern still open, which is
 # quadratic in long files. Matches need no queue, but an object for each: short files are better off without.
@@ -50,6 +54,16 @@ class Captures:
         return [(by_end[index][1], span) for index, span in found if index >= 0]
 
 
+def blanked(source: bytes, spans: list[Span]) -> bytes:
+    """A copy of the source with these ranges overwritten by blanks."""
+    if not spans:
+        return source
+    copy = bytearray(source)
+    for start, end in spans:
+        copy[start:end] = b" " * (end - start)
+    return bytes(copy)
+
+
 @cache
 def _compiled(language: Language) -> tuple[tree_sitter.Language, tree_sitter.Query]:
     module, _, function = language.grammar.partition(":")
@@ -61,7 +75,8 @@ def parse(language: Language, source: bytes) -> Captures:
     """Parse a file and run the query of its language over it.
 
     One bracket that is never closed may hide everything behind it from the parser. A file with errors is therefore
-    parsed once more in pieces, cut where a definition seems to begin, if that finds more definitions.
+    parsed once more in pieces, cut where a definition seems to begin, if that finds more definitions. Before that,
+    what the language calls `hidden` is left out, if less is broken without it.
     """
     if _is_noise(source):
         return Captures({"error": [(0, len(source))]}, {})
@@ -78,6 +93,21 @@ def parse(language: Language, source: bytes) -> Captures:
 
 def _parse_best(language: Language, source: bytes) -> Captures:
     whole = _parse_piece(language, source, 0)
+    if not whole.of("error"):
+        return whole
+    hidden = language.hidden(source) if language.hidden is not None else []
+    if _meet(whole.of("error"), hidden):
+        shown = blanked(source, hidden)
+        found = _parse_piece(language, shown, 0)
+        if _broken(found) < _broken(whole):
+            best = _parse_pieces(language, shown, found)
+            best.spans["opaque"] = sorted([*best.of("opaque"), *hidden])
+            return best
+    return _parse_pieces(language, source, whole)
+
+
+def _parse_pieces(language: Language, source: bytes, whole: Captures) -> Captures:
+    """What pieces of the file give, if that is better than what the whole gave."""
     if not whole.of("error") or language.restart is None:
         return whole
     cuts = [0, *(found.start() for found in language.restart.finditer(source) if found.start())]
@@ -138,4 +168,21 @@ def _is_mostly_signs(source: bytes) -> bool:
 def _understood(captures: Captures) -> tuple[int, int]:
     """How much a parse made of a file: the definitions it found, then how little of it is broken."""
     definitions = sum(len(spans) for name, spans in captures.spans.items() if name.startswith("def."))
-    return definitions, -sum(end - start for start, end in captures.of("error"))
+    return definitions, -_broken(captures)[0]
+
+
+def _meet(some: list[Span], others: list[Span]) -> bool:
+    """Whether any of these ranges is near any of those; both are in order of their start."""
+    ends = list(accumulate((end for _, end in some), max))
+    starts = [start for start, _ in some]
+    for start, end in others:
+        before = bisect_right(starts, end + NEAR) - 1
+        if before >= 0 and ends[before] >= start:
+            return True
+    return False
+
+
+def _broken(captures: Captures) -> tuple[int, int]:
+    """How much of a file is broken: bytes, and places."""
+    errors = captures.of("error")
+    return sum(end - start for start, end in errors), len(errors)

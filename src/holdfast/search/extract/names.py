@@ -6,7 +6,7 @@ expression then finds the names of a whole function at once.
 """
 
 from holdfast.search.extract.facts import MAX_TEXT, Gatherer
-from holdfast.search.extract.page import blanked
+from holdfast.search.extract.grammar import blanked
 from holdfast.search.extract.scopes import Scope
 from holdfast.search.extract.spelling import Spelling, spelled
 

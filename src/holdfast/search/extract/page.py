@@ -6,22 +6,12 @@ All copies have the same length as the source, so that one offset means the same
 import re
 from bisect import bisect_left
 
-from holdfast.search.extract.grammar import Captures, Span
+from holdfast.search.extract.grammar import Captures, blanked
 
-__all__ = ["Page", "blanked", "one_line"]
+__all__ = ["Page", "one_line"]
 
 _NEWLINE = re.compile(b"\n")
 _TEMPLATE = re.compile(rb"\{.*|[A-Za-z_\x80-\xff][\w\x80-\xff]*", re.DOTALL)
-
-
-def blanked(source: bytes, spans: list[Span]) -> bytes:
-    """A copy of the source with these ranges overwritten by blanks."""
-    if not spans:
-        return source
-    copy = bytearray(source)
-    for start, end in spans:
-        copy[start:end] = b" " * (end - start)
-    return bytes(copy)
 
 
 def _without_strings(plain: bytes, captures: Captures) -> bytes:

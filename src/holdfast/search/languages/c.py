@@ -10,8 +10,10 @@ from holdfast.search.languages.rules.clike import (
     at_places,
     declared,
     imports,
+    naming,
     parameters,
 )
+from holdfast.search.languages.rules.conditionals import hidden_branches
 from holdfast.search.languages.rules.language import Language, every_field
 
 __all__ = ["LANGUAGE"]
@@ -61,11 +63,13 @@ LANGUAGE = Language(
     fields=_FIELDS,
     keywords=WORDS,
     visibility=_visibility,
+    naming=naming,
     parameters=parameters,
     imports=imports,
     infer=_infer,
     separators=(".", "->"),
     misleading=re.compile(MACRO_BEFORE_A_TYPE),
+    hidden=hidden_branches,
     # Not at the parameters of a function of the first C, which stand between its head and its body.
     restart=re.compile(
         rb"^(?!(?:[^;{}\n]*;[^\n]*\n){1,16}\{)"

@@ -13,9 +13,11 @@ from holdfast.search.languages.rules.clike import (
     WORDS,
     at_places,
     declared,
+    naming,
     parameters,
 )
 from holdfast.search.languages.rules.clike import imports as included
+from holdfast.search.languages.rules.conditionals import hidden_branches
 from holdfast.search.languages.rules.definitions import no_visibility
 from holdfast.search.languages.rules.language import Import, Language, every_field, words
 
@@ -252,6 +254,7 @@ LANGUAGE = Language(
     fields=_FIELDS,
     keywords=_KEYWORDS,
     visibility=no_visibility,
+    naming=naming,
     parameters=parameters,
     imports=_imports,
     infer=_infer,
@@ -263,6 +266,7 @@ LANGUAGE = Language(
         rb"(?:(?<=class )|(?<=struct ))[A-Z][A-Z0-9_]{2,}(?:\([^()\n]*\))?"
         rb"(?= (?!final\b)\w+\s*(?:final\s*)?[:{])|" + MACRO_BEFORE_A_TYPE
     ),
+    hidden=hidden_branches,
     restart=re.compile(
         rb"^(?:#define |(?:static|extern|inline|class|struct|enum|union|typedef|using|namespace|template|const"
         rb"|constexpr|void|int|char|bool|auto|std::\w+)\b)",

@@ -16,6 +16,7 @@ __all__ = [
     "at_places",
     "declared",
     "imports",
+    "naming",
     "parameters",
 ]
 
@@ -155,6 +156,7 @@ _TYPE_WORDS = words("""
 auto bool char char8_t char16_t char32_t const double float int long restrict short signed size_t unsigned void
 volatile wchar_t
 """)
+_STATEMENTS = words("do else for if return switch while")
 _OF_A_TYPE = words("struct enum union class typename")
 _QUALIFIERS = words("const volatile register")
 _ATTRIBUTE = re.compile(r"\[\[[^\]]*\]\]|__\w+__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
@@ -188,6 +190,11 @@ def _parameter(item: str) -> Parameter:
     if before[-1] in _OF_A_TYPE or _QUALIFIERS.issuperset(before):
         return Parameter("")  # `struct item`, `const Item`: a type without a name
     return Parameter(found[2], declared_type + found[3].strip(), default)
+
+
+def naming(written: str) -> str:
+    """No function is called `if`: a macro without a semicolon before the statement makes it look like one."""
+    return "" if written in _STATEMENTS else written
 
 
 def imports(text: str) -> list[Import]:

@@ -159,6 +159,7 @@ class Language:
     scan: Callable[[bytes], dict[str, list[tuple[int, int]]]] | None = None  # source -> captures, without a query
     own_members: bool = False  # a method names the others of its class without `this`
     misleading: re.Pattern[bytes] | None = None  # macros that the grammar would stumble over: not shown to it
+    hidden: Callable[[bytes], list[tuple[int, int]]] | None = None  # of a file with errors, what is no code to it
     restart: re.Pattern[bytes] | None = None  # where a definition surely begins, whatever is broken before it
     documented: Callable[[str], list[tuple[str, str]]] = nothing_documented  # (documentation) -> facts in it
     comment_signs: re.Pattern[str] = SLASH_COMMENTS
