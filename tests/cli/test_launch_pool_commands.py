@@ -3,6 +3,9 @@
 import importlib.util
 import io
 import json
+import os
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -108,6 +111,36 @@ def test_without_the_extra_a_machine_is_told_what_to_install(
     done = cli("launch", "work", env=environment(tmp_path, HOLDFAST_LAUNCH_STORE="postgresql://x@127.0.0.1:1/x"))
     assert done.returncode == 2
     assert "the engine `dbos` is not installed\n  try: pip install 'holdfast[scale]'" in done.stderr
+
+
+INSTALL = "\n  try: pip install 'holdfast[launch]'\n"
+WITHOUT_EXTRA = (
+    "import sys; sys.modules.update(sqlalchemy=None, yaml=None); "
+    "from holdfast.cli.app import main; sys.exit(main())"
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["start", "runs.yaml"], "launch runs need a database library" + INSTALL),
+        (["batch", "runs.yaml"], "reading YAML needs PyYAML" + INSTALL),
+        (["batch", "runs.json"], "launch runs need a database library" + INSTALL),
+        (["work"], "a pool needs a PostgreSQL database\n"),
+    ],
+)
+def test_without_the_extra_of_launch_runs_every_command_tells_what_is_missing(
+    tmp_path: Path, words: list[str], told: str
+) -> None:
+    (tmp_path / "runs.json").write_text(json.dumps([CONFIG]))
+    (tmp_path / "runs.yaml").write_text("- run.yaml\n")
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_EXTRA, "launch", *words],
+        cwd=tmp_path, env={**os.environ, **environment(tmp_path)},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"holdfast: {told}")
 
 
 def test_a_dry_run_is_executed_here_and_asks_no_pool(cli: Cli, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from holdfast.launch import states
 from holdfast.launch.engine.asking import INTERRUPTED
 from holdfast.launch.identifiers import key_problem
 from holdfast.launch.run_config import checked, config_sha256, load_file, parsed, read_text
-from holdfast.launch.store.asked import OPEN
+from holdfast.launch.store.records import OPEN
 
 if TYPE_CHECKING:
     from holdfast.launch.service import RunService

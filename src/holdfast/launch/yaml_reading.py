@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, UsageError
 
 __all__ = ["YamlError", "read_yaml", "resolved"]
 
@@ -53,8 +53,11 @@ def resolved(text: str) -> Any:
 
 
 def read_yaml(text: str, *, most: int = _MOST_VALUES, deepest: int = _DEEPEST) -> Any:
-    """The one document of the text; None where it is empty."""
-    import yaml
+    """The one document of the text; None where it is empty. UsageError where there is no library that could."""
+    try:
+        import yaml
+    except ModuleNotFoundError as error:
+        raise UsageError("reading YAML needs PyYAML", remedy="pip install 'holdfast[launch]'") from error
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     builder = _Builder(most, deepest)

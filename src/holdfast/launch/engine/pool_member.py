@@ -23,8 +23,7 @@ from holdfast.launch.engine.asking import INTERRUPTED
 from holdfast.launch.engine.dbos_queue import DbosQueue, QueueLostError
 from holdfast.launch.engine.labour import Parts
 from holdfast.launch.engine.pool import identity_of
-from holdfast.launch.store.asked import OPEN
-from holdfast.launch.store.records import LASTING
+from holdfast.launch.store.records import LASTING, OPEN
 from holdfast.launch.store.refusals import StoreError
 from holdfast.launch.workspace import Workspace
 

@@ -10,14 +10,11 @@ import sqlalchemy as sql
 from holdfast.launch.identifiers import stamp
 from holdfast.launch.store.chain import json_text
 from holdfast.launch.store.database import Database
-from holdfast.launch.store.records import AskedRequest
+from holdfast.launch.store.records import OPEN, AskedRequest
 from holdfast.launch.store.rows import checked_text
 from holdfast.launch.store.tables import REQUESTS
 
-__all__ = ["OPEN", "Requests", "asked_from"]
-
-OPEN = ("pending", "running")
-"""The states of a request that has no outcome yet."""
+__all__ = ["Requests", "asked_from"]
 
 
 class Requests:

@@ -15,11 +15,10 @@ import sqlalchemy as sql
 from holdfast.errors import UsageError
 from holdfast.launch import states
 from holdfast.launch.identifiers import stamp
-from holdfast.launch.store.asked import OPEN
 from holdfast.launch.store.chain import json_text
 from holdfast.launch.store.change import Owes, nothing_owed
 from holdfast.launch.store.pool_tables import MEMBERS, OBJECTS, POOL_SCHEMA
-from holdfast.launch.store.records import LASTING, OutboxRow
+from holdfast.launch.store.records import LASTING, OPEN, OutboxRow
 from holdfast.launch.store.refusals import LeaseLost
 from holdfast.launch.store.rows import checked_text
 from holdfast.launch.store.run_store import RunStore

@@ -8,6 +8,7 @@ from typing import Any
 
 __all__ = [
     "LASTING",
+    "OPEN",
     "POOL",
     "Artifact",
     "AskedRequest",
@@ -24,6 +25,9 @@ POOL = -1
 
 LASTING = ("drive",)
 """What is asked for a run's sake: in a pool it outlives whoever asked. Anything else is for somebody who waits."""
+
+OPEN = ("pending", "running")
+"""The states of a request that has no outcome yet."""
 
 
 @dataclass(frozen=True, slots=True)
