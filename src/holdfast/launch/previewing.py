@@ -22,6 +22,9 @@ __all__ = ["PreviewServer", "built", "listening"]
 
 _HOST = "127.0.0.1"
 _MOST_ERRORS = 5
+_TEXTS = {
+    ".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".xml": "text/xml", ".txt": "text/plain",
+}  # fmt: skip
 
 
 class PreviewServer(http.server.ThreadingHTTPServer):
@@ -46,6 +49,11 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
     """Files of the built site, and nothing else; what a browser asks is nobody's business."""
 
     server: PreviewServer
+    # What Hugo writes is UTF-8, and not every layout says so.
+    extensions_map = {  # noqa: RUF012 - declared so by the base class
+        **http.server.SimpleHTTPRequestHandler.extensions_map,
+        **{suffix: f"{kind}; charset=utf-8" for suffix, kind in _TEXTS.items()},
+    }
 
     def translate_path(self, path: str) -> str:
         """The file for an address; one that is not there for an address outside of the site."""

@@ -40,3 +40,17 @@ def test_what_goes_wrong_in_the_server_itself_is_told(
             answer_one(server)
 
     assert "AttributeError" in capsys.readouterr().err
+
+
+def test_text_is_announced_as_the_utf_8_that_hugo_writes_whatever_the_layout_says(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("<p>“Hello”</p>", encoding="utf-8")
+    with listening(0) as server:
+        server.public = tmp_path
+        with socket.create_connection(server.server_address[:2]) as browser:  # type: ignore[arg-type]
+            browser.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            answer_one(server)
+            answer = browser.makefile("rb").read()
+
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert b"Content-type: text/html; charset=utf-8\r\n" in head + b"\r\n"
+    assert body.decode() == "<p>“Hello”</p>"
