@@ -118,6 +118,14 @@ def test_a_mistake_or_an_absent_server_is_one_line_and_exit_code_2(
     assert len(captured.err.splitlines()) <= 2
 
 
+def test_a_target_that_is_not_there_is_told_as_by_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tools", "absent.py"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("holdfast: there is no file absent.py\n  try: ")
+    assert main(["probe", "absent.py"]) == 2
+    assert capsys.readouterr().err == told
+
+
 def test_the_list_of_checks_needs_no_server(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["probe", "--list", "--only", "ids"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 4

@@ -6,7 +6,7 @@ it is the reason, and both are told.
 
 from holdfast.present.bounds import clean_line, truncate_chars
 
-__all__ = ["last_words"]
+__all__ = ["last_words", "own_complaint"]
 
 _REMEDY = "try: "
 _SPEAKER = "holdfast: "
@@ -15,9 +15,25 @@ _LONGEST = 300
 
 def last_words(stderr: str) -> str:
     """The reason in what a program wrote, in one bounded line; nothing where it wrote nothing."""
-    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    lines = _lines(stderr)
     if not lines:
         return ""
     is_remedy = lines[-1].startswith(_REMEDY) and len(lines) > 1
     told = f"{lines[-2].removeprefix(_SPEAKER)}; {lines[-1]}" if is_remedy else lines[-1]
-    return truncate_chars(clean_line(told), _LONGEST)
+    return _bounded(told)
+
+
+def own_complaint(stderr: str) -> tuple[str, str] | None:
+    """The error and the remedy with which one of our own programs ended; None for any other end."""
+    lines = _lines(stderr)[-2:]
+    if len(lines) < 2 or not (lines[0].startswith(_SPEAKER) and lines[1].startswith(_REMEDY)):
+        return None
+    return _bounded(lines[0].removeprefix(_SPEAKER)), _bounded(lines[1].removeprefix(_REMEDY))
+
+
+def _lines(stderr: str) -> list[str]:
+    return [line.strip() for line in stderr.splitlines() if line.strip()]
+
+
+def _bounded(text: str) -> str:
+    return truncate_chars(clean_line(text), _LONGEST)

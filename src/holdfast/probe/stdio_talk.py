@@ -5,7 +5,7 @@ from collections import deque
 from contextlib import suppress
 
 from holdfast.errors import WireError
-from holdfast.present.last_words import last_words
+from holdfast.present.last_words import last_words, own_complaint
 from holdfast.probe.model import Options
 from holdfast.probe.talk import Delivery, Talk
 from holdfast.probe.target import StdioTarget
@@ -78,7 +78,15 @@ class StdioTalk(Talk):
     @property
     def last_words(self) -> str:
         """What the server's stderr says at its end."""
-        return last_words(b"".join(self._stderr)[-STDERR_BYTES:].decode(errors="replace"))
+        return last_words(self._stderr_text())
+
+    @property
+    def complaint(self) -> tuple[str, str] | None:
+        """The error and the remedy in them, where the server is one of our own programs."""
+        return own_complaint(self._stderr_text())
+
+    def _stderr_text(self) -> str:
+        return b"".join(self._stderr)[-STDERR_BYTES:].decode(errors="replace")
 
     async def close(self) -> None:
         """Stop the tree."""

@@ -86,6 +86,9 @@ def _known(revision: str) -> None:
 
 
 def _unreachable(talk: Talk, refusal: FailedError) -> UnreachableError:
+    complaint = getattr(talk, "complaint", None)
+    if complaint is not None:
+        return UnreachableError(complaint[0], remedy=complaint[1])
     words = getattr(talk, "last_words", "")
     told = [
         f"no MCP server answers: {refusal}",

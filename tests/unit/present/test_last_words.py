@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.present.last_words import last_words
+from holdfast.present.last_words import last_words, own_complaint
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,19 @@ def test_the_reason_is_told_and_the_remedy_below_it(stderr: str, told: str) -> N
 def test_however_much_was_said_it_is_one_bounded_line() -> None:
     assert len(last_words("x" * 100_000)) == 300
     assert len(last_words(f"{'x' * 100_000}\ntry: {'y' * 100_000}")) == 300
+
+
+@pytest.mark.parametrize(
+    ("stderr", "complaint"),
+    [
+        ("loading\nholdfast: there is no a.py\n  try: check the path\n", ("there is no a.py", "check the path")),
+        ("holdfast: there is no file a.py\n", None),
+        ("there is no file a.py\n  try: check the path\n", None),
+        ("holdfast: stopped\n  try: again\nKilled\n", None),
+        ("", None),
+    ],
+)  # fmt: skip
+def test_what_our_own_programs_complain_of_is_told_from_what_others_say(
+    stderr: str, complaint: tuple[str, str] | None
+) -> None:
+    assert own_complaint(stderr) == complaint
