@@ -26,7 +26,8 @@ async def greet(ctx: Context) -> str:
     answer = await ctx.elicit("Who?", Name, key="who")
     return f"Greet {answer.value.name}" if answer.value else "Greet nobody"
 '''
-LIBRARY = str(Path(__file__).parents[2] / "examples/library.py")
+EXAMPLES = Path(__file__).parents[2] / "examples"
+LIBRARY, TOOLS_ALONE = str(EXAMPLES / "library.py"), str(EXAMPLES / "inventory.py")
 
 
 def test_resources_are_listed_and_read(cli: Cli) -> None:
@@ -53,6 +54,8 @@ def test_what_is_wrong_is_one_line(cli: Cli) -> None:
         (1, ("prompts", LIBRARY, "review"), "'book' is required"),
         (2, ("prompts", LIBRARY, "review", "book"), "is no argument"),
         (1, ("prompts", LIBRARY, "nobody"), "there is no prompt"),
+        (2, ("prompts", TOOLS_ALONE, "review"), "holdfast: inventory offers no prompts\n  try: "),
+        (2, ("resources", TOOLS_ALONE, "library://books/1"), "holdfast: inventory offers no resources\n  try: "),
     ):
         done = cli(*words)
         assert done.returncode == code, words

@@ -24,6 +24,7 @@ __all__ = [
     "describe_prompts",
     "describe_resources",
     "message_lines",
+    "refuse_unless_offered",
     "shown",
     "text_arguments",
 ]
@@ -74,6 +75,12 @@ def shown(answer: Any, lines: Callable[[Any], Iterable[str]], *, as_json: bool) 
     printed = [encode(answer).decode()] if as_json else list(lines(answer))
     sys.stdout.write("\n".join(printed).rstrip("\n") + "\n")
     return 0
+
+
+def refuse_unless_offered(peer: PeerInfo, what: str) -> None:
+    """UsageError where a server has none at all; asked for one, many would only say `unknown method`."""
+    if what not in peer.capabilities:
+        raise UsageError(f"{peer.name} offers no {what}", remedy="`holdfast tools` lists what it can do")
 
 
 def text_arguments(words: tuple[str, ...]) -> dict[str, str]:

@@ -40,7 +40,14 @@ def command(
       holdfast prompts review book=1 -- npx some-server
     """
     source, rest = take_source(ctx, words, "holdfast prompts -- python server.py")
-    from holdfast.cli.offer_list import asked, describe_prompts, message_lines, shown, text_arguments
+    from holdfast.cli.offer_list import (
+        asked,
+        describe_prompts,
+        message_lines,
+        refuse_unless_offered,
+        shown,
+        text_arguments,
+    )
     from holdfast.inspect.live import live_list
 
     arguments = text_arguments(rest[1:])
@@ -48,6 +55,7 @@ def command(
 
     async def ask(session: "ClientSession") -> Any:
         if rest:
+            refuse_unless_offered(session.peer, "prompts")
             params = {"name": rest[0], "arguments": arguments}
             return await session.ask("prompts/get", params, f"the prompt {rest[0]!r}", timeout=wait)
         return await live_list(session, "prompts", timeout=wait)

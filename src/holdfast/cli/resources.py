@@ -45,13 +45,14 @@ def command(
     source, rest = take_source(ctx, words, "holdfast resources -- python server.py")
     if len(rest) > 1:
         raise UsageError(f"unexpected argument {rest[1]!r}", remedy="holdfast resources TARGET [URI]")
-    from holdfast.cli.offer_list import asked, contents_lines, describe_resources, shown
+    from holdfast.cli.offer_list import asked, contents_lines, describe_resources, refuse_unless_offered, shown
     from holdfast.inspect.live import live_list
 
     wait = timeout or None
 
     async def ask(session: "ClientSession") -> Any:
         if rest:
+            refuse_unless_offered(session.peer, "resources")
             return await session.ask("resources/read", {"uri": rest[0]}, f"the resource {rest[0]!r}", timeout=wait)
         lists = ("resources", "resourceTemplates")
         return {name: await live_list(session, name, timeout=wait) for name in lists}
