@@ -213,6 +213,14 @@ def test_a_server_that_cannot_be_used_is_one_line_and_exit_2(cli: Cli, temper: s
     assert done.stderr.count("holdfast: ") == 1
 
 
+def test_a_server_that_ends_with_an_error_and_a_remedy_is_quoted_with_its_error(cli: Cli) -> None:
+    done = cli("call", "echo", "--", sys.executable, "-m", "holdfast", "serve", "--standalone", "absent.py")
+
+    assert done.returncode == 2
+    told = "the server ended (exit code 2) before it answered initialize; its last words: "
+    assert f"holdfast: {told}there is no file absent.py; try: check the path" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

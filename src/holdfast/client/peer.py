@@ -64,7 +64,7 @@ class PeerLostError(SessionError):
 
 
 class PeerEndedError(PeerLostError):
-    """The program that was the server ended; `last_words` is the last line of its stderr."""
+    """The program that was the server ended; `last_words` is what its stderr says of the reason."""
 
     def __init__(self, reason: str, last_words: str = "") -> None:
         super().__init__(f"{reason}; its last words: {last_words}" if last_words else reason)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 from holdfast.client.peer import PeerEndedError, PeerLostError
 from holdfast.errors import SessionError
+from holdfast.present.last_words import last_words
 from holdfast.process import Outcome, Process, spawn
 from holdfast.wire.codec import encode
 from holdfast.wire.framing import MAX_MESSAGE_BYTES, Frame, LineFramer
@@ -129,8 +130,7 @@ class ProcessTransport:
         except TimeoutError:
             return PeerLostError("the server closed its stdout but goes on running")
         await asyncio.wait([stderr], timeout=STDERR_PATIENCE)
-        last = next((line for line in reversed(self._tail) if line.strip()), "")
-        return PeerEndedError(f"the server ended ({outcome.describe()})", last.strip())
+        return PeerEndedError(f"the server ended ({outcome.describe()})", last_words("\n".join(self._tail)))
 
     async def _read_stderr(self, process: Process) -> None:
         assert process.stderr is not None
