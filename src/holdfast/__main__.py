@@ -5,11 +5,14 @@ Ctrl-C may come while the command line is still being imported, which takes long
 
 import sys
 
+from holdfast.stdio import collector
+
 __all__ = ["start"]
 
 
 def start() -> int:
     """Run the command line and return the exit code; 130 for a Ctrl-C, however early."""
+    collector.loading()
     try:
         from holdfast.cli.app import main
 

@@ -219,3 +219,16 @@ def test_up_tells_once_why_it_cannot_serve(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stderr.count("there is no token") == 1
     assert done.stderr.splitlines()[-1].startswith("  try: ")
+
+
+@pytest.mark.parametrize("target", ["search", "launch"])
+def test_no_plugin_of_some_package_has_a_say_in_our_contracts(program: Cli, tmp_path: Path, target: str) -> None:
+    about = tmp_path / "meddler-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: meddler\nVersion: 1.0\n", encoding="utf-8")
+    (about / "entry_points.txt").write_text("[pydantic]\nmeddler = meddler:plugin\n", encoding="utf-8")
+    (tmp_path / "meddler.py").write_text("raise SystemExit('a plugin was loaded')\n", encoding="utf-8")
+
+    done = program("serve", "--standalone", target, env={"PYTHONPATH": str(tmp_path), "HOLDFAST_CONFIG": "none"})
+
+    assert done.returncode == 0, done.stderr

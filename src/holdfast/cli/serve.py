@@ -161,6 +161,9 @@ def _serve_alone(
     from holdfast.worker.serve import serve
     from holdfast.worker.targets import load_any
 
+    if target in (SEARCH, LAUNCH):
+        # In search of plugins, which these do not use, pydantic reads what every installed package says of itself.
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     with guarded_streams():  # what the file prints while it is imported is no message
         server = load_any(target)
     if isinstance(server, ForeignServer):

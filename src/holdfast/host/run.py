@@ -1,7 +1,6 @@
 """The life of one host process: claim the streams, keep a worker running, serve a client, leave nothing behind."""
 
 import asyncio
-import gc
 import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
@@ -36,6 +35,7 @@ from holdfast.observe.event_log import EventLog, NullEventLog, open_event_log, p
 from holdfast.process.command import MARKER
 from holdfast.process.containers import container_engine, remove_labelled
 from holdfast.settings import Configuration, Settings
+from holdfast.stdio import collector
 from holdfast.stdio.lifetime import Lifetime
 from holdfast.stdio.outbox import Outbox
 from holdfast.stdio.reader import InputReader
@@ -84,8 +84,7 @@ def run_host(
     log.emit(HostStarted(legible(name), __version__, os.getpid(), tuple(map(legible, command))))
     log.flush()
     streams = claim_standard_streams()
-    gc.collect()
-    gc.freeze()
+    collector.loaded()
     process = _HostProcess(
         command,
         configuration,

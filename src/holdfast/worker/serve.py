@@ -1,7 +1,6 @@
 """The life of one server process: claim the streams, serve in the chosen mode, leave nothing behind."""
 
 import asyncio
-import gc
 import os
 import sys
 import threading
@@ -10,6 +9,7 @@ import time
 from holdfast.observe.event_log import open_event_log
 from holdfast.observe.sink import EventSink
 from holdfast.settings import Settings
+from holdfast.stdio import collector
 from holdfast.stdio.streams import claim_standard_streams
 from holdfast.vocabulary.events import ServerStarted, ServerStopped
 from holdfast.worker.heap import share_heaps
@@ -35,9 +35,7 @@ def serve(server: Registry, settings: Settings) -> int:
     if log.last_error:
         print(f"{server.name}: the event log cannot be written: {log.last_error}", file=sys.stderr)  # noqa: T201
     share_heaps()
-    # What is loaded now stays for good; the collector need not look through it again and again.
-    gc.collect()
-    gc.freeze()
+    collector.loaded()
     loop = asyncio.new_event_loop()
     try:
         ended = loop.run_until_complete(_serve_in_mode(server, settings, log))
