@@ -43,9 +43,10 @@ class SearchPlace:
         return self.directory / "shop.jsonc"
 
     def add_inputs(self) -> None:
-        """Files that tools take: findings, words, and a workspace. They are not in the index."""
+        """Files that tools take: findings, words, a library, and a workspace. They are not in the index."""
         (self.repo / "findings.json").write_text(json.dumps(FINDINGS))
         (self.repo / "words.txt").write_text("alpha\nbeta\n")
+        (self.repo / "library.so").write_bytes(b"\x7fELF")
         (self.repo / "workspace.jsonc").write_text('{"schemaVersion": 1, "repos": [{"root": "."}]}')
 
     def stderr(self, mode: str) -> Path:

@@ -18,7 +18,7 @@ DIGEST = hashlib.sha256(WORDS.encode()).hexdigest()
 OTHER_DIGEST = "0" * 64
 MODEL = {"model": "small", "url": "{repo}/words.txt"}
 LIST = {"url": ["de={repo}/words.txt"]}
-LIBRARY = {"url": "{repo}/words.txt"}
+LIBRARY = {"url": "{repo}/library.so", "platform": "linux"}
 TAKEN_IN = {"source": "generic", "inputPath": "findings.json"}
 DECISION = {"finding": "{id}", "status": "accept"}
 SET_UP = {"skipDicts": True, "skipIndex": True, "skipTooling": True, "skipArtifacts": True}
@@ -85,7 +85,7 @@ CASES: dict[str, dict[str, Pair]] = {
     "download_extensions": {
         "provider": (LIBRARY, {**LIBRARY, "provider": "other"}),
         "dir": (LIBRARY, {**LIBRARY, "dir": "{tmp}/extensions"}),
-        "url": (LIBRARY, {"url": "{repo}/no-such-file"}),
+        "url": (LIBRARY, {**LIBRARY, "url": "{repo}/no-such-file"}),
         "sha256": (LIBRARY, {**LIBRARY, "sha256": OTHER_DIGEST}),
         "out": (LIBRARY, {**LIBRARY, "out": "{tmp}/vec0.so"}),
         "platform": (LIBRARY, {**LIBRARY, "platform": "win32"}),

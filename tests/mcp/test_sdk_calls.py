@@ -42,7 +42,7 @@ WRITES_HERE: dict[str, dict[str, Any]] = {
     "index_build": {"incremental": True},
     "bootstrap": {"skipDicts": True, "skipIndex": True},
     "download_dictionaries": {"url": ["de={repo}/words.txt"]},
-    "download_extensions": {"url": "{repo}/words.txt", "platform": "darwin"},
+    "download_extensions": {"url": "{repo}/library.so", "platform": "linux"},
 }
 
 

@@ -415,23 +415,42 @@ def test_the_configured_source_of_a_model_is_used(web: Web, tmp_path: Path) -> N
     assert models(tmp_path, model="m", sources=sources)["verified"] is True
 
 
+LIBRARY = b"\x7fELF and so on"
+
+
 def test_an_extension_is_found_in_an_archive_and_made_executable(web: Web, tmp_path: Path) -> None:
-    url = web.serve("/vec.zip", Page(zipped(lib__vec0_so=b"native", readme_md=b"")))
+    url = web.serve("/vec.zip", Page(zipped(lib__vec0_so=LIBRARY, readme_md=b"")))
     payload = extensions(tmp_path, url=url, platform="linux", arch="x86_64")
     path = tmp_path / "extensions" / "sqlite-vec" / "linux-x64" / "vec0.so"
 
     assert (payload["extensionPath"], payload["arch"], payload["verified"]) == (str(path), "x64", False)
-    assert path.read_bytes() == b"native"
+    assert path.read_bytes() == LIBRARY
     assert path.stat().st_mode & 0o777 == 0o755
 
 
 def test_out_chooses_the_file_and_only_a_library(web: Web, tmp_path: Path) -> None:
-    url = web.serve("/vec", Page(b"native"))
+    url = web.serve("/vec", Page(LIBRARY))
     payload = extensions(tmp_path, url=url, out=tmp_path / "mine.so")
     assert payload["extensionPath"] == str(tmp_path / "mine.so")
     assert payload["warnings"][0]["message"].endswith("not verified: mine.so")
     assert extensions(tmp_path, url=url, out=tmp_path / "mine.so")["status"] == "skipped"
     assert code_of(extensions, tmp_path, url=url, out=tmp_path / ".bashrc") == "INVALID_REQUEST"
+
+
+@pytest.mark.parametrize(
+    ("platform", "library"),
+    [("linux", LIBRARY), ("darwin", b"\xcf\xfa\xed\xfe"), ("darwin", b"\xca\xfe\xba\xbe"), ("win32", b"MZ")],
+)
+@pytest.mark.parametrize("page", [b"<!doctype html>", b"#!/bin/sh", b""])
+def test_what_is_no_library_takes_the_place_of_none(
+    web: Web, tmp_path: Path, platform: str, library: bytes, page: bytes
+) -> None:
+    url = web.serve("/vec", Page(library))
+    path = Path(extensions(tmp_path, url=url, platform=platform, arch="x64")["extensionPath"])
+
+    wrong = web.serve("/login", Page(page))
+    refused = code_of(extensions, tmp_path, url=wrong, platform=platform, arch="x64")
+    assert (refused, path.read_bytes()) == ("DOWNLOAD_VERIFY_FAILED", library)
 
 
 @pytest.mark.parametrize(

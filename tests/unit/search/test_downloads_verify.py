@@ -106,7 +106,7 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
 
 
 def test_reasons_not_to_load_it_are_told(tmp_path: Path) -> None:
-    path = put(tmp_path, b"native")
+    path = put(tmp_path, b"\x7fELF")
     other = "arm64" if machine().arch == "x64" else "x64"
     assert verified(tmp_path, load=False)["load"]["reason"] == "not asked for"
     assert verified(tmp_path, ann_mode="js")["load"]["reason"] == "annMode js uses no extension"
@@ -125,7 +125,7 @@ def test_what_cannot_be_read_is_told_as_such(tmp_path: Path) -> None:
 def test_a_sqlite_that_may_not_load_extensions_is_a_missing_capability(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    put(tmp_path, b"native")
+    put(tmp_path, b"\x7fELF")
     monkeypatch.setattr(module, "_SQLITES", ("json", "holdfast.no_such_module"))
     with pytest.raises(ToolError) as caught:
         verify_extensions(tmp_path)
@@ -133,7 +133,7 @@ def test_a_sqlite_that_may_not_load_extensions_is_a_missing_capability(
 
 
 def test_a_file_that_is_no_library_does_not_load(tmp_path: Path) -> None:
-    put(tmp_path, b"this is no library")
+    put(tmp_path, b"\x7fELF, and nothing behind it")
     [payload] = verified_elsewhere(tmp_path, {})
     assert (payload["exists"], payload["load"]["attempted"], payload["load"]["ok"]) == (True, True, False)
     assert payload["load"]["reason"]

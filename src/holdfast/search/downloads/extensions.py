@@ -24,7 +24,12 @@ __all__ = ["MANIFEST", "PROVIDER", "checked_provider", "download_extensions", "e
 PROVIDER = "sqlite-vec"
 MANIFEST = "extensions.json"
 _FILE = "vec0"
-_SUFFIXES = (".so", ".dylib", ".dll")
+# How a library begins, by its ending: ELF, Mach-O (one machine or several), PE.
+_BEGINNINGS = {
+    ".so": (b"\x7fELF",),
+    ".dylib": (b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"),
+    ".dll": (b"MZ",),
+}
 
 
 def download_extensions(
@@ -93,8 +98,8 @@ def extension_path(directory: Path, provider: str, made_for: Machine) -> Path:
 def _checked_out(out: Path) -> Path:
     """A file that the caller chose; no other kind of file gets replaced, by mistake or by persuasion."""
     path = real_path(out.parent) / out.name
-    if path.suffix not in _SUFFIXES or path.is_dir():
-        hint = f"end it in {', '.join(_SUFFIXES)}"
+    if path.suffix not in _BEGINNINGS or path.is_dir():
+        hint = f"end it in {', '.join(_BEGINNINGS)}"
         raise ToolError(
             "INVALID_REQUEST", "`out` is not the name of a library", details={"out": str(out)}, hint=hint
         )
@@ -126,7 +131,18 @@ class _Placing:
 
     def __call__(self, artifact: Path, wanted: Wanted) -> None:
         with chosen_file(artifact, wanted.source, self._fits, wanted.limits, self._stop) as path:
+            _refuse_no_library(path, wanted)
             put_file(path, wanted.path, mode=0o755)
 
     def _fits(self, name: str) -> bool:
         return os.path.basename(name) == self._wanted_name
+
+
+def _refuse_no_library(path: Path, wanted: Wanted) -> None:
+    """Refuse a page that asks for a password, and whatever else is no library, before a good one is replaced."""
+    beginnings = _BEGINNINGS[wanted.path.suffix]
+    with path.open("rb") as file:
+        if file.read(4).startswith(beginnings):
+            return
+    message = f"{wanted.source.shown} holds no library that {wanted.path.name} could be"
+    raise ToolError("DOWNLOAD_VERIFY_FAILED", message, hint="correct the source; what was here is left as it is")
