@@ -221,6 +221,14 @@ def test_up_tells_once_why_it_cannot_serve(tmp_path: Path) -> None:
     assert done.stderr.splitlines()[-1].startswith("  try: ")
 
 
+@pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0"])
+def test_a_token_that_can_be_guessed_is_refused_where_others_can_try(refusal: Refusal, address: str) -> None:
+    told = refusal("search", "--http", address, HOLDFAST_HTTP_TOKEN="guess-me-if-you")
+    assert "can be guessed" in told
+    assert "openssl rand" in told
+    assert "guess-me" not in told
+
+
 @pytest.mark.parametrize("target", ["search", "launch"])
 def test_no_plugin_of_some_package_has_a_say_in_our_contracts(program: Cli, tmp_path: Path, target: str) -> None:
     about = tmp_path / "meddler-1.0.dist-info"

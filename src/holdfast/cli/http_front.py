@@ -33,7 +33,7 @@ def new_front_plan(settings: Settings, module: str, shown: str, more: Mapping[st
     from holdfast.host.listener import is_loopback, listen, parse_address
 
     host, port = parse_address(settings.http)
-    tokens = _tokens(settings)
+    tokens = _tokens(settings, are_for_others=not is_loopback(host))
     hosts, origins = _names(settings)
     if not tokens and not is_loopback(host):
         raise UsageError(
@@ -62,12 +62,20 @@ def new_front_plan(settings: Settings, module: str, shown: str, more: Mapping[st
     return FrontPlan([sys.executable, "-m", module], listener, options)
 
 
-def _tokens(settings: Settings) -> list[dict[str, Any]]:
-    """What the front is told of all tokens: their digests, and what they are for."""
+def _tokens(settings: Settings, *, are_for_others: bool) -> list[dict[str, Any]]:
+    """What the front is told of all tokens: their digests, and what they are for.
+
+    UsageError for one that could be guessed, where others than the people of this machine can try.
+    """
     from holdfast.api.callers import digest_of_token
-    from holdfast.cli.token_file import read_token_file
+    from holdfast.cli.token_file import SHORTEST, read_token_file
 
     alone = http_token(settings)
+    if are_for_others and 0 < len(alone) < SHORTEST:
+        raise UsageError(
+            f"others can reach {settings.http}, and a token of less than {SHORTEST} characters can be guessed",
+            remedy="make a long one: openssl rand -hex 32",
+        )
     tokens = [] if settings.http_tokens is None else read_token_file(settings.http_tokens)
     if alone:
         tokens.append({"name": "the token", "digest": digest_of_token(alone)})

@@ -14,7 +14,9 @@ from typing import Any
 
 from holdfast.errors import UsageError
 
-__all__ = ["read_token_file"]
+__all__ = ["SHORTEST", "read_token_file"]
+
+SHORTEST = 16  # characters: fewer can be guessed
 
 _DIGEST = re.compile(r"[0-9a-fA-F]{64}")
 _NAME = re.compile(r"[\w.-]{1,64}", re.ASCII)
@@ -22,7 +24,6 @@ _PATTERN = re.compile(r"[\w.*?\[\]!/-]{1,128}", re.ASCII)
 _KEYS = frozenset({"name", "sha256", "token", "tools"})
 _LARGEST = 1024 * 1024
 _LONGEST = 4096
-_SHORTEST = 16
 _EXAMPLE = (
     'each is [[token]] with name = "ci", and sha256 = "..." or token = "...", and perhaps tools = ["search"]'
 )
@@ -75,8 +76,8 @@ def _token(path: Path, place: int, table: Any) -> dict[str, Any]:
     if digest is None:
         plain = table["token"]
         is_word = isinstance(plain, str) and plain.isascii() and plain.isprintable() and " " not in plain
-        if not is_word or not _SHORTEST <= len(plain) <= _LONGEST:
-            raise _refusal(path, f"the token {name} is not one word of at least {_SHORTEST} plain characters")
+        if not is_word or not SHORTEST <= len(plain) <= _LONGEST:
+            raise _refusal(path, f"the token {name} is not one word of at least {SHORTEST} plain characters")
         digest = digest_of_token(plain)
     if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
         raise _refusal(path, f"the sha256 of {name} is not 64 hexadecimal digits")
