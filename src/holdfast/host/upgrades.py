@@ -13,9 +13,12 @@ __all__ = ["UpgradePlan", "follow"]
 RollOut = Callable[[Sequence[str] | None], Awaitable[Any]]
 Serving = Callable[[], Sequence[str]]
 _LONGEST_PAUSE = 4.0  # seconds between two attempts at the same version; each reads all of a release
-_AT_ONCE = 5.0  # seconds within which the next version is no work of a person
-_OFTEN = 4  # such versions in a row, after which it goes slowly
-_LONG_PAUSE = 30.0
+_OFTEN = 5  # starts in a row while which the files changed, after which it goes more slowly
+_LONG_PAUSE = 30.0  # seconds, at most, before what changed during a start is taken up
+_OWN_WORK = (
+    "the watched files changed during each of the last {} starts of the server; changes are taken up more and "
+    "more slowly until a start leaves them alone. Watch what people edit, and nothing that the server writes"
+)
 
 
 class UpgradePlan(NamedTuple):
@@ -34,16 +37,20 @@ async def follow(plan: UpgradePlan, roll_out: RollOut, complain: Callable[[str],
     """
     followed = _Followed(plan, serving)
     haste = _Haste()
-    told, pause = "", POLL
+    told, pause, has_started = "", POLL, False
     while True:
-        await asyncio.sleep(max(pause, haste.pause))
+        await asyncio.sleep(pause)
         problem, pause, last_pause = "", POLL, pause
         try:
             # Looking at many files, and reading all of a release, must not hold up the session.
             found = await asyncio.to_thread(followed.find)
+            if has_started:
+                has_started = False
+                problem = haste.started(has_changed=followed.is_changed)
+                pause = max(POLL, haste.pause)
             if found is not None:
                 await _take_up(found, roll_out)
-                problem = haste.taken(asyncio.get_running_loop().time())
+                has_started = True
         except TryAgainError as error:
             problem, pause = f"the old version stays for now: {error}", min(2 * last_pause, _LONGEST_PAUSE)
         except (HoldfastError, OSError) as error:
@@ -54,23 +61,21 @@ async def follow(plan: UpgradePlan, roll_out: RollOut, complain: Callable[[str],
 
 
 class _Haste:
-    """Versions that follow each other at once, again and again: a server that writes into what is watched."""
+    """Files that change whenever a server is started, as if it wrote into what is watched.
+
+    Only the first look after a start counts. Whoever saves many files fast hits a few starts and misses the next.
+    """
 
     def __init__(self) -> None:
-        self.pause = 0.0
-        self._last = float("-inf")
+        self.pause = 0.0  # before what has changed is taken up
         self._in_a_row = 0
 
-    def taken(self, now: float) -> str:
-        """A version was taken up; what to say of it, if this goes too fast."""
-        self._in_a_row = self._in_a_row + 1 if now - self._last - self.pause < _AT_ONCE else 0
-        self._last = now
-        self.pause = _LONG_PAUSE if self._in_a_row >= _OFTEN else 0.0
-        if not self.pause:
-            return ""
-        return (
-            f"the watched files change whenever the server starts; they are looked at every {_LONG_PAUSE:g} s now"
-        )
+    def started(self, *, has_changed: bool) -> str:
+        """A version was started, and the files changed meanwhile or not; what to say of it, once in a row."""
+        self._in_a_row = self._in_a_row + 1 if has_changed else 0
+        beyond = self._in_a_row - _OFTEN
+        self.pause = min(2.0 ** min(beyond, 10), _LONG_PAUSE) if beyond >= 0 else 0.0
+        return _OWN_WORK.format(_OFTEN) if beyond == 0 else ""
 
 
 class _Found(NamedTuple):
@@ -115,6 +120,11 @@ class _Followed:
         if watch is not None and watch.find():
             return _Found(lambda: None, lambda _: watch.confirm(), watch.confirm)
         return None
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the last look saw other watched files than those that were taken up, at rest or not."""
+        return self._watch is not None and self._watch.is_changed
 
     def _is_another_attempt(self, chosen: Activation) -> bool:
         """Whether a release was activated again after it had been taken up and rolled back."""

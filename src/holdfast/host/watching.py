@@ -50,6 +50,11 @@ class Watch:
         self._restless = 0 if is_at_rest else self._restless + 1
         return (is_at_rest or self._restless >= _RESTLESS) and now != self._settled
 
+    @property
+    def is_changed(self) -> bool:
+        """Whether the last look saw other files than those that were confirmed, at rest or not."""
+        return self._last != self._settled
+
     def confirm(self) -> None:
         """What the last look saw is dealt with; what has changed since then is not."""
         self._restless = 0

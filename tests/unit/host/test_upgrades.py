@@ -27,6 +27,7 @@ class Following:
         self.asked: list[Sequence[str] | None] = []
         self.complaints: list[str] = []
         self.serving: Sequence[str] = ()  # where it is not what was taken up last
+        self.loop: asyncio.AbstractEventLoop | None = None
         self._moved = asyncio.Event()
 
     async def roll_out(self, command: Sequence[str] | None) -> None:
@@ -44,6 +45,11 @@ class Following:
     def was_asked(self, times: int) -> bool:
         return len(self.asked) == times
 
+    def wake(self) -> None:
+        """Have what is waited for be looked at again; from any thread."""
+        assert self.loop is not None
+        self.loop.call_soon_threadsafe(self._moved.set)
+
     async def until(self, is_so: Callable[[], bool]) -> None:
         """Wait for what a rollout or a complaint makes true."""
         async with asyncio.timeout(10):
@@ -56,6 +62,7 @@ class Following:
         asyncio.run(self._during(plan, story))
 
     async def _during(self, plan: UpgradePlan, story: Callable[[], Awaitable[None]]) -> None:
+        self.loop = asyncio.get_running_loop()
         task = asyncio.create_task(follow(plan, self.roll_out, self.complain, lambda: self.serving))
         try:
             await story()
@@ -255,11 +262,71 @@ def test_a_problem_of_looking_is_told_once_and_the_watch_goes_on_when_it_is_over
     assert host.complaints == ["the old version stays: [Errno 5] Input/output error"]
 
 
-def test_a_server_that_changes_what_is_watched_at_every_start_is_slowed_down_and_told() -> None:
-    haste = upgrades._Haste()
-    told = [haste.taken(float(now)) for now in range(6)]
+class WritingAtItsStart(Following):
+    """A host whose server writes into what is watched, at so many of its first starts."""
 
-    assert [bool(text) for text in told] == [False, False, False, False, True, True]
-    assert haste.pause == 30.0
-    assert haste.taken(5.0 + 30.0 + 60.0) == ""
-    assert haste.pause == 0.0
+    def __init__(self, file: Path, times: int) -> None:
+        super().__init__()
+        self.file = file
+        self.left = times
+
+    async def roll_out(self, command: Sequence[str] | None) -> None:
+        if self.left:
+            self.left -= 1
+            self.file.write_text("x" * self.left)
+        await super().roll_out(command)
+
+
+def test_a_server_that_changes_what_is_watched_at_every_start_is_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upgrades, "_LONG_PAUSE", 0.01)
+    host = WritingAtItsStart(tmp_path / "cache", 9)
+    watch = Watch([tmp_path])
+    (tmp_path / "server.py").write_text("")
+
+    host.during(UpgradePlan(watch), lambda: host.until(partial(host.was_asked, 10)))
+
+    assert [text.partition(";")[0] for text in host.complaints] == [
+        "the watched files changed during each of the last 5 starts of the server"
+    ]
+
+
+def test_many_versions_that_are_saved_one_right_after_the_other_are_taken_up_at_once(tmp_path: Path) -> None:
+    class Counting(Watch):
+        looks = 0
+
+        def find(self) -> bool:
+            found = super().find()
+            self.looks += 1
+            host.wake()
+            return found
+
+    host = Following()
+    watch = Counting([tmp_path])
+
+    async def story() -> None:
+        for count in range(1, 21):
+            (tmp_path / "server.py").write_text("x" * count)
+            await host.until(partial(host.was_asked, count))
+            looks = watch.looks
+            await host.until(
+                lambda looks=looks: watch.looks > looks
+            )  # the start is over, and the next one is edited
+
+    host.during(UpgradePlan(watch), story)
+
+    assert host.complaints == []
+
+
+def test_starts_that_change_what_is_watched_slow_down_step_by_step_until_one_does_not() -> None:
+    haste = upgrades._Haste()
+    pauses = []
+    for _ in range(12):
+        haste.started(has_changed=True)
+        pauses.append(haste.pause)
+
+    assert pauses == [0, 0, 0, 0, 1, 2, 4, 8, 16, 30, 30, 30]
+    assert haste.started(has_changed=False) == ""
+    assert haste.pause == 0
+    assert [bool(haste.started(has_changed=True)) for _ in range(6)] == [False] * 4 + [True, False]
