@@ -12,7 +12,7 @@ from holdfast.kernel.inputs import FromWorker, GarbledAnswer
 from holdfast.kernel.probes import probe_answered
 from holdfast.kernel.state import Callback, Errand, ErrandKind, Pending, Role, Worker, WorkerPhase
 from holdfast.kernel.turn import Turn, due_time
-from holdfast.kernel.workers import fact_restored, handshake_answered, list_tools, tools_listed
+from holdfast.kernel.workers import fact_restored, handshake_answered, list_tools_again, tools_listed
 from holdfast.present.profile import META_SUBSCRIPTION
 from holdfast.vocabulary.ids import is_request_id
 from holdfast.vocabulary.meta import META_REQUEST
@@ -203,7 +203,7 @@ def _notification(turn: Turn, worker: Worker, note: Notification, frame: bytes) 
     else:
         listed = worker.phase in {WorkerPhase.LISTING, WorkerPhase.READY}
         if note.method == "notifications/tools/list_changed" and listed:
-            list_tools(turn, worker)
+            list_tools_again(turn, worker)
         entry, params = _said_about(turn, worker, note.params)
         if entry is None:
             turn.pass_to_client(frame)

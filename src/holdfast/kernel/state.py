@@ -153,6 +153,7 @@ class Worker(NamedTuple):
     pages: tuple[Any, ...] = ()  # of its list of tools, so far
     page_bytes: int = 0
     cursors: frozenset[str] = frozenset()
+    is_list_outdated: bool = False  # its tools have changed since it was asked for them
     catalog: Catalog = NO_CATALOG
     server: Mapping[str, Any] = MappingProxyType({})  # its name and version, as it says
     is_told: bool = False  # of the session, and of all facts about it

@@ -29,7 +29,7 @@ __all__ = [
     "introduce",
     "is_candidate",
     "is_wanted_listed",
-    "list_tools",
+    "list_tools_again",
     "prepare_workers",
     "promote",
     "server_told",
@@ -207,7 +207,7 @@ def prepare_workers(turn: Turn) -> None:
 
 def _list_or_be_ready(turn: Turn, worker: Worker) -> None:
     if turn.state.session.has_tools:
-        list_tools(turn, turn.put_worker(worker._replace(phase=WorkerPhase.LISTING)))
+        _list_tools(turn, turn.put_worker(worker._replace(phase=WorkerPhase.LISTING)))
     else:
         _become_ready(turn, worker)
 
@@ -234,18 +234,14 @@ def is_wanted_listed(turn: Turn) -> bool:
     return session.phase is SessionPhase.AWAITING_INITIALIZED and eager
 
 
-def list_tools(turn: Turn, worker: Worker, cursor: str | None = None) -> None:
+def _list_tools(turn: Turn, worker: Worker, cursor: str | None = None) -> None:
     """Ask for the list of tools, from its beginning or from a page on."""
     session = turn.state.session
     params: dict[str, Any] = {} if cursor is None else {"cursor": cursor}
     if session.phase is SessionPhase.COLD and session.self_description is not None:
         params["_meta"] = dict(session.self_description)
     if cursor is None:
-        turn.put_worker(worker._replace(pages=(), page_bytes=0, cursors=frozenset()))
-        # The pages of two lists must not get mixed up: the older one does not count any more.
-        for number, errand in list(turn.state.errands.items()):
-            if _is(errand, ErrandKind.LIST_TOOLS, worker):
-                del turn.state.errands[number]
+        worker = _without_list(turn, worker)
     policy = turn.state.policy
     # Where there is no handshake this is the first that a worker is asked: it may still be starting.
     is_starting = session.phase is SessionPhase.COLD and worker.phase is WorkerPhase.LISTING and cursor is None
@@ -253,8 +249,23 @@ def list_tools(turn: Turn, worker: Worker, cursor: str | None = None) -> None:
     turn.send_errand(worker, ErrandKind.LIST_TOOLS, ("tools/list", params), within=within)
 
 
+def list_tools_again(turn: Turn, worker: Worker) -> None:
+    """The tools have changed. What is being listed at the moment does not count; the next list comes after it."""
+    if any(_is(errand, ErrandKind.LIST_TOOLS, worker) for errand in turn.state.errands.values()):
+        turn.put_worker(worker._replace(is_list_outdated=True))
+    else:
+        _list_tools(turn, worker)
+
+
+def _without_list(turn: Turn, worker: Worker) -> Worker:
+    return turn.put_worker(worker._replace(pages=(), page_bytes=0, cursors=frozenset(), is_list_outdated=False))
+
+
 def tools_listed(turn: Turn, worker: Worker, response: Response | None, size: int = 0) -> None:
     """A page of the list has come, in a message of this size; None when it did not come in time."""
+    if worker.is_list_outdated:
+        _list_tools(turn, worker)
+        return
     result = response.result if response is not None and isinstance(response.result, dict) else {}
     tools = result.get("tools")
     pages = (*worker.pages, *(tools if isinstance(tools, list) else ()))
@@ -265,7 +276,7 @@ def tools_listed(turn: Turn, worker: Worker, response: Response | None, size: in
         worker = worker._replace(cursors=worker.cursors | {cursor})
         policy = turn.state.policy
         if len(worker.cursors) <= policy.pages_max and worker.page_bytes <= policy.pages_bytes:
-            list_tools(turn, turn.put_worker(worker), cursor)
+            _list_tools(turn, turn.put_worker(worker), cursor)
             return
     listed = response is not None and response.error is None
     if is_candidate(turn, worker) and not listed:
@@ -277,8 +288,7 @@ def tools_listed(turn: Turn, worker: Worker, response: Response | None, size: in
     known = worker.catalog if worker.catalog.tools else turn.state.catalog or NO_CATALOG
     # What its predecessor said is a better guess than nothing: it runs the same program.
     catalog = read_catalog(pages, turn.state.policy) if listed or pages else known
-    kept = worker._replace(catalog=catalog, server=server, pages=(), page_bytes=0, cursors=frozenset())
-    worker = turn.put_worker(kept)
+    worker = _without_list(turn, worker._replace(catalog=catalog, server=server))
     if worker.phase is WorkerPhase.LISTING:
         _become_ready(turn, worker)
     elif worker.role is Role.ACTIVE and worker.phase is WorkerPhase.READY:

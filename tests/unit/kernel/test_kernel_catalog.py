@@ -189,6 +189,19 @@ def test_a_change_in_the_middle_of_a_list_starts_it_anew() -> None:
     assert list(world.worker.catalog.tools) == [one["name"] for one in TOOLS[1:]]
 
 
+def test_many_changes_while_tools_are_listed_are_one_more_list_and_nothing_is_late() -> None:
+    world = listing()
+    for _ in range(50):
+        world.worker_says(LIST_CHANGED)
+    page(world, [tool("stale")])
+    page(world, TOOLS)
+
+    assert [message["method"] for message in world.sent_to(1) if "method" in message].count("tools/list") == 2
+    assert list(world.worker.catalog.tools) == [one["name"] for one in TOOLS]
+    assert world.worker.phase is WorkerPhase.READY
+    assert world.count("late") == 0
+
+
 def test_a_list_that_changed_before_the_handshake_is_not_asked_for() -> None:
     world = World()
     world.worker_up()
