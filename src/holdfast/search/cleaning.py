@@ -76,7 +76,8 @@ def clean_artifacts(
 ) -> dict[str, Any]:
     """Remove the index of a repository, or of all; the next search has to build it anew.
 
-    ToolError QUEUE_OVERLOADED where the one index that was meant is in use; of all, those in use are kept.
+    ToolError QUEUE_OVERLOADED where the one index that was meant is in use; of all, those in use are kept. A dry
+    run tells of either that it would be kept.
     """
     _check_place(cache_dir)
     removals: list[dict[str, Any]] = []
@@ -84,7 +85,7 @@ def clean_artifacts(
     for home in homes_in(cache_dir, None if all_repositories else repository):
         size = home.size()
         failure = _remove(home, dry_run=dry_run)
-        if failure in (_READ, _WRITTEN) and not all_repositories:
+        if failure in (_READ, _WRITTEN) and not (all_repositories or dry_run):
             message = f"the index of {repository.root.name} cannot be removed: {failure}"
             raise ToolError(
                 "QUEUE_OVERLOADED", message, hint="Wait until it is not used any more, and call again."
@@ -194,11 +195,11 @@ def _why(trouble: OSError) -> str:
 
 
 def _told(removals: list[dict[str, Any]], kept: list[dict[str, str]], *, dry_run: bool) -> Iterator[str]:
-    verb = "would remove" if dry_run else "removed"
+    removed, left = ("would remove", "would keep") if dry_run else ("removed", "kept")
     for removal in removals:
-        yield f"{verb} {removal['id']}, {removal['bytes']:,} bytes"
+        yield f"{removed} {removal['id']}, {removal['bytes']:,} bytes"
     for entry in kept:
-        yield f"kept {entry['id']}: {entry['reason']}"
+        yield f"{left} {entry['id']}: {entry['reason']}"
     if not removals and not kept:
         yield "there is nothing to remove"
 

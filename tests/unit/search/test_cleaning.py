@@ -247,8 +247,7 @@ def test_all_are_removed_where_that_is_asked_for(tmp_path: Path) -> None:
     assert everything(tmp_path / "cache") == [tmp_path / "cache" / "search"]
 
 
-@pytest.mark.parametrize("dry_run", [False, True])
-def test_one_in_use_is_refused_and_left_whole(tmp_path: Path, dry_run: bool) -> None:
+def test_one_in_use_is_refused_and_left_whole(tmp_path: Path) -> None:
     home = index_of("a", tmp_path)
     build = home.current()
     assert build is not None
@@ -256,10 +255,23 @@ def test_one_in_use_is_refused_and_left_whole(tmp_path: Path, dry_run: bool) -> 
 
     for use in (home.writing(), home.reading(build)):
         with use, pytest.raises(ToolError) as refused:
-            cleaned(tmp_path, "a", dry_run=dry_run)
+            cleaned(tmp_path, "a")
         assert refused.value.code == "QUEUE_OVERLOADED"
         assert str(tmp_path) not in refused.value.message
     assert everything(tmp_path) == before
+
+
+def test_a_preview_tells_that_one_in_use_would_be_kept_and_why(tmp_path: Path) -> None:
+    home = index_of("a", tmp_path)
+    build = home.current()
+    assert build is not None
+
+    for use, reason in ((home.writing(), "it is being written"), (home.reading(build), "it is being read")):
+        with use:
+            payload = cleaned(tmp_path, "a", dry_run=True)
+        assert payload["kept"] == [{"id": home.directory.name, "path": str(home.directory), "reason": reason}]
+        assert (payload["removals"], payload["freedBytes"]) == ([], 0)
+        assert payload["output"] == f"would keep {home.directory.name}: {reason}"
 
 
 def test_of_all_those_in_use_are_kept_and_told(tmp_path: Path) -> None:
