@@ -224,6 +224,7 @@ def test_a_slip_with_git_is_one_line_and_a_remedy(
         ("diff old.json --", 2, "there is no command behind `--`"),
         ("diff old.json none.json", 3, "none.json cannot be read: No such file or directory"),
         ("diff old.json none.py", 3, "there is no file none.py"),
+        ("diff none nothing", 3, "there is no file none, and 'none' does not say where the server is"),
         ("diff old.json nowhere:server", 3, "there is no module nowhere"),
         ("diff old.json binary.json", 3, "binary.json is a binary file, not JSON"),
         ("diff old.json half.json", 3, "half.json is not JSON"),

@@ -107,7 +107,8 @@ def _parse(text: str) -> _Target:
     else:
         place, attribute, colon = text, "", ""
     if not place or not (place.endswith(".py") or _is_path(place) or Path(place).exists()):
-        raise TargetError(f"{text!r} does not say where the server is", remedy=_bare_remedy(text))
+        no_file = f"there is no file {text}, and " if text else ""
+        raise TargetError(f"{no_file}{text!r} does not say where the server is", remedy=_bare_remedy(text))
     if colon and not _is_dotted_name(attribute):
         raise TargetError(f"{attribute!r} in {text!r} cannot name an object", remedy=_FORMS)
     file = _python_file(place)
