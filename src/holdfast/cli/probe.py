@@ -48,7 +48,13 @@ EXAMPLE = "holdfast probe -- python server.py"
     type=SECONDS,
     default=5.0,
     metavar="SECONDS",
-    help="How long to wait for each answer but the first: a server has 30 seconds to start. [default: 5]",
+    help="How long to wait for each answer but the first. [default: 5]",
+)
+@click.option(
+    "--start-timeout",
+    type=SECONDS,
+    metavar="SECONDS",
+    help="How long to wait for the first answer, since a server has to start. [default: 30, or --timeout]",
 )
 @click.option("--standalone", is_flag=True, help="For a TARGET: with no host in front of the server.")
 @click.option(
@@ -117,12 +123,14 @@ def _list(checks: tuple["Check", ...], *, as_json: bool) -> int:
 def _limits(options: dict[str, Any], *, is_hosted: bool) -> "Options":
     from holdfast.probe.model import Options
 
-    for name in ("timeout", "deadline"):
-        if options[name] < 0.1:
-            raise UsageError(f"--{name} is too short to tell silence from work", remedy=f"--{name} 5")
+    for name, usual in (("timeout", 5), ("deadline", 15), ("start_timeout", 30)):
+        if options[name] is not None and options[name] < 0.1:
+            flag = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{flag} is too short to tell silence from work", remedy=f"{flag} {usual}")
+    start_timeout = options["start_timeout"]
     return Options(
         timeout=options["timeout"],
-        start_timeout=max(30.0, options["timeout"]),
+        start_timeout=max(30.0, options["timeout"]) if start_timeout is None else start_timeout,
         deadline=options["deadline"],
         tool=_use(options["tool"], options["arguments"], "--tool", "--arguments"),
         slow=_use(options["slow_tool"], options["slow_arguments"], "--slow-tool", "--slow-arguments"),
