@@ -11,12 +11,12 @@ from typing import Any
 from holdfast.kernel.catalog import NO_CATALOG, read_catalog
 from holdfast.kernel.commands import StartWorker, StopWorker
 from holdfast.kernel.rules import STREAM_METHODS
-from holdfast.kernel.state import Errand, ErrandKind, Role, Worker, WorkerPhase
+from holdfast.kernel.state import Errand, ErrandKind, Role, Session, Worker, WorkerPhase
 from holdfast.kernel.turn import Turn
-from holdfast.present.profile import META_SERVER_INFO, META_SUBSCRIPTION
+from holdfast.present.profile import HANDSHAKE_REVISIONS, META_SERVER_INFO, META_SUBSCRIPTION
 from holdfast.vocabulary.events import WorkerReady
 from holdfast.vocabulary.execution import SessionPhase
-from holdfast.wire.codec import encode
+from holdfast.wire.codec import RELAY_DEPTH, decode, encode
 from holdfast.wire.envelope import Response, notification_message
 
 __all__ = [
@@ -70,11 +70,20 @@ def worker_opened(turn: Turn, worker: Worker) -> None:
 
 def introduce(turn: Turn, worker: Worker) -> None:
     """Tell a worker of the handshake that the session has been through."""
-    session = turn.state.session
-    assert session.initialize is not None  # there was a handshake
     turn.put_worker(worker._replace(phase=WorkerPhase.INITIALIZING))
     within = turn.state.policy.start_timeout
-    turn.send_errand(worker, ErrandKind.INITIALIZE, session.initialize, within=within)
+    turn.send_errand(worker, ErrandKind.INITIALIZE, _handshake_again(turn.state.session), within=within)
+
+
+def _handshake_again(session: Session) -> bytes:
+    """The client's own words; where another revision than it asked for was settled on, they ask for that one."""
+    assert session.initialize is not None  # there was a handshake
+    message = decode(session.initialize, max_depth=RELAY_DEPTH)
+    params = message.get("params")
+    is_same = not isinstance(params, dict) or params.get("protocolVersion") == session.revision
+    if is_same or session.revision not in HANDSHAKE_REVISIONS:
+        return session.initialize
+    return encode({**message, "params": {**params, "protocolVersion": session.revision}})
 
 
 def handshake_answered(turn: Turn, worker: Worker, response: Response) -> None:

@@ -225,6 +225,21 @@ def test_a_worker_that_takes_up_another_revision_is_ended_and_counts_as_lost() -
     assert world.state.last_fault["code"] == "HANDSHAKE_CHANGED"
 
 
+@pytest.mark.parametrize("asked", ["2024-11-05", "2099-01-01"])
+def test_the_next_worker_is_asked_for_the_revision_that_was_settled_on(asked: str) -> None:
+    world = World()
+    world.worker_up()
+    world.client_sends(request(0, "initialize", {**INITIALIZE, "protocolVersion": asked}))
+    world.worker_answers(0, world.server)
+    world.client_sends(INITIALIZED)
+    world.lose_worker()
+    world.worker_up()
+    (again,) = world.sent_to(2)
+
+    assert asked != world.server["protocolVersion"] == world.state.session.revision
+    assert again["params"] == {**INITIALIZE, "protocolVersion": world.server["protocolVersion"]}
+
+
 def test_a_worker_that_refuses_the_private_handshake_is_ended_and_nobody_is_told() -> None:
     world = World.live()
     world.lose_worker()
