@@ -65,9 +65,9 @@ def test_a_specification_is_written_from_the_code_and_agrees_with_it(
     checked = cli("contract", "spec", "stock.py", "--check")
     again = cli("contract", "spec", "stock.py")
 
-    assert (written.returncode, written.stderr) == (0, f"wrote {SPEC} (1 tools)\n")
+    assert (written.returncode, written.stderr) == (0, f"wrote {SPEC} (1 tool)\n")
     assert (checked.returncode, checked.stdout) == (0, "0 errors, 0 warnings, 0 notes\n")
-    assert again.stderr == f"unchanged: {SPEC} (1 tools)\n"
+    assert again.stderr == f"unchanged: {SPEC} (1 tool)\n"
     assert cli("contract", "lint", SPEC).returncode == 0
 
 

@@ -151,6 +151,14 @@ def test_a_host_that_is_not_ready_is_exit_1(cli: Cli, play: Play, state: str) ->
     assert "2, 4 failures in a row\n" in done.stdout
 
 
+def test_one_of_anything_is_told_in_the_singular() -> None:
+    counters = {"requests": 1, "answered": 1, "timeouts": 1, "noise_lines": 1, "workers_lost": 1, "late": 1}
+    lines = list(describe_health({"restart_count": 1, "consecutive_failures": 1, "counters": counters}))
+
+    assert "  restarts    1, 1 failure in a row" in lines
+    assert "  calls       1 request, 1 answered, 1 timeout, 1 late, 1 noise line, 1 worker lost" in lines
+
+
 def test_a_host_that_does_not_answer_is_exit_1(cli: Cli, play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
     shop = play("shop", "deaf=true")
     monkeypatch.setattr("holdfast.cli.status._TIMEOUT", 0.2)

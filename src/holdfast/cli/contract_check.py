@@ -5,6 +5,7 @@ import sys
 import click
 
 from holdfast.cli.contract_sources import SourceCommand, one_server, source_options, unreadable_is_3
+from holdfast.present.counted import counted
 
 __all__ = ["command"]
 
@@ -40,10 +41,10 @@ def command(
     problems = gate_surface(view, read_lock_file(path), today(), strict=strict)
     facts = {"ok": not problems, "name": view.name, "lock": str(path)}
     if not problems and not as_json:
-        count = f"{len(view.tools)} tool{'s' if len(view.tools) != 1 else ''}"
+        count = counted(len(view.tools), "tool")
         sys.stdout.write(f"{view.name} is what {path} says ({count})\n")
         return 0
-    count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
+    count = counted(len(problems), "problem")
     headline = f"{view.name} is not what {path} says: {count}"
     final = [lock_command(loaded, lock_file, problems)] if problems else []
     report(loaded, view, problems, final, headline, as_json=as_json, facts=facts)

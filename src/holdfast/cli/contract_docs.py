@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from holdfast.cli.contract_sources import Loaded, SourceCommand, one_server, source_options, unreadable_is_3
+from holdfast.present.counted import counted
 
 __all__ = ["command"]
 
@@ -47,7 +48,10 @@ def command(ctx: click.Context, words: tuple[str, ...], output: str, timeout: fl
 
         sys.stdout.buffer.write(canonical_json({"directory": output, "files": sorted(pages)}))
     else:
-        print(f"wrote {len(pages)} pages into {output}; begin at {directory / 'index.html'}", file=sys.stderr)
+        print(
+            f"wrote {counted(len(pages), 'page')} into {output}; begin at {directory / 'index.html'}",
+            file=sys.stderr,
+        )
     return 0
 
 

@@ -8,6 +8,7 @@ import click
 
 from holdfast.cli.contract_sources import Loaded, SourceCommand, one_server, source_options, unreadable_is_3
 from holdfast.present.bounds import clean_line
+from holdfast.present.counted import counted
 
 __all__ = ["command"]
 
@@ -116,7 +117,7 @@ def _tell(path: Path, name: str, size: int, changes: tuple[Any, ...] | None, *, 
         print(f"agreed: {clean_line(address)}", file=sys.stderr)
     if len(agreed) > _SHOWN:
         print(f"agreed: {len(agreed) - _SHOWN} more", file=sys.stderr)
-    count = f"{len(agreed)} change{'s' if len(agreed) != 1 else ''}"
+    count = counted(len(agreed), "change")
     what = "the first lock" if changes is None else count
     print(f"wrote {path} ({what})", file=sys.stderr)
     return 0

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from holdfast.cli.contract_sources import unreadable_is_3
+from holdfast.present.counted import counted
 
 __all__ = ["command"]
 
@@ -48,7 +49,5 @@ def command(file: str, output: str | None, write: bool, as_json: bool) -> int:
         for line in migration.todo:
             print(line, file=sys.stderr)
         count = len(migration.todo)
-        print(
-            f"{count} thing{'s' if count != 1 else ''} left to fill in" if count else "complete", file=sys.stderr
-        )
+        print(f"{counted(count, 'thing')} left to fill in" if count else "complete", file=sys.stderr)
     return 1 if migration.todo else 0

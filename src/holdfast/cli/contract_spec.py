@@ -8,6 +8,7 @@ import click
 
 from holdfast.cli.contract_sources import Loaded, SourceCommand, one_server, source_options, unreadable_is_3
 from holdfast.cli.options import Source
+from holdfast.present.counted import counted
 
 __all__ = ["command"]
 
@@ -77,7 +78,7 @@ def _write(loaded: Loaded, output: str, *, as_json: bool) -> int:
         told = {"file": output, "written": text != existing, "tools": len(loaded.document["tools"])}
         sys.stdout.buffer.write(canonical_json(told))
     else:
-        print(f"{what} {output} ({len(loaded.document['tools'])} tools)", file=sys.stderr)
+        print(f"{what} {output} ({counted(len(loaded.document['tools']), 'tool')})", file=sys.stderr)
     return 0
 
 

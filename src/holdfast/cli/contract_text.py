@@ -11,6 +11,7 @@ from holdfast.contract.compare.versions import VersionProblem, version_violation
 from holdfast.contract.gate import Problem
 from holdfast.contract.inclusion.bump import Bump
 from holdfast.present.bounds import clean_line
+from holdfast.present.counted import counted
 from holdfast.wire.codec import encode
 
 __all__ = ["Paint", "describe_diff", "describe_problems", "paint_for", "plain"]
@@ -49,8 +50,7 @@ def describe_diff(diff: SurfaceDiff, paint: Paint = plain) -> Iterator[str]:
         yield clean_line(f"{_name(diff)}: no change")
         return
     verdict = "breaking" if diff.breaking else "compatible"
-    count = len(diff.changes)
-    summary = f"{verdict}, {diff.bump.value} ({count} change{'s' if count > 1 else ''})"
+    summary = f"{verdict}, {diff.bump.value} ({counted(len(diff.changes), 'change')})"
     yield clean_line(f"{_name(diff)}: ") + paint(summary, diff.bump)
     bumps = {name: worst(changes) for name, changes in diff.tools.items()}
     wrong: dict[str, list[VersionProblem]] = {}

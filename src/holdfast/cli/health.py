@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from holdfast.present.bounds import clean_line, collapse_whitespace, truncate_chars
+from holdfast.present.counted import counted
 
 __all__ = ["command_line", "describe_health", "duration"]
 
@@ -19,6 +20,12 @@ _REASONS = frozenset({"", "last fault"})
 # Counters in the order in which they matter; those that are zero are left out, except the first two.
 _COUNTERS = ("requests", "answered", "replayed", "ambiguous", "cancelled", "timeouts", "late", "noise_lines",
              "workers_lost")  # fmt: skip
+_THINGS = {
+    "requests": ("request", ""),
+    "timeouts": ("timeout", ""),
+    "noise_lines": ("noise line", ""),
+    "workers_lost": ("worker", " lost"),
+}
 
 
 def describe_health(health: Mapping[str, Any]) -> Iterator[str]:
@@ -46,7 +53,10 @@ def _facts(health: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     failures = health.get("consecutive_failures")
     yield (
         "restarts",
-        _joined(_some("{}", health.get("restart_count")), _some("{} failures in a row", failures or None)),
+        _joined(
+            _some("{}", health.get("restart_count")),
+            f"{counted(failures, 'failure')} in a row" if failures else "",
+        ),
     )
     yield "spare", str(health.get("spare") or "")
     yield "rollout", _rollout(health)
@@ -88,7 +98,12 @@ def _counters(counters: Any) -> str:
         return ""
     names = [*_COUNTERS, *(name for name in counters if name not in _COUNTERS)]
     shown = [name for name in names if name in counters and (counters[name] or name in _COUNTERS[:2])]
-    return ", ".join(f"{counters[name]} {str(name).replace('_', ' ')}" for name in shown)
+    return ", ".join(_counter(str(name), counters[name]) for name in shown)
+
+
+def _counter(name: str, value: Any) -> str:
+    thing, rest = _THINGS.get(name, ("", ""))
+    return f"{counted(value, thing)}{rest}" if thing else f"{value} {name.replace('_', ' ')}"
 
 
 def _fault(fault: Any) -> str:

@@ -7,6 +7,7 @@ import click
 
 from holdfast.cli.ending import INTERRUPTED
 from holdfast.cli.indexing import locate, repository_options, say, stop_on_interrupt, told_plainly
+from holdfast.present.counted import counted
 
 __all__ = ["command"]
 
@@ -56,15 +57,11 @@ def command(repo: str | None, tools: tuple[str, ...], as_json: bool, quiet: bool
         return 0
     for report in reports:
         click.echo(
-            f"{report.linter} {report.version}: {_counted(report.findings, 'finding')}; "
-            f"{_counted(report.looked_at, 'file')} looked at, {report.known:,} known from before"
+            f"{report.linter} {report.version}: {counted(report.findings, 'finding')}; "
+            f"{counted(report.looked_at, 'file')} looked at, {report.known:,} known from before"
         )
         for remark in report.remarks:
             say(f"{report.linter}: {remark}")
     if not reports:
         say("no linter is installed that could be asked; ruff and shellcheck are, where they are on the PATH")
     return 0
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"

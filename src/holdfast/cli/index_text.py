@@ -6,6 +6,7 @@ from typing import Any
 
 from holdfast.cli.progress_bar import length_of_time
 from holdfast.present.bounds import clean_line
+from holdfast.present.counted import counted
 
 __all__ = [
     "describe_build",
@@ -121,7 +122,7 @@ def _commit(status: Report) -> str:
 
 def _some_files(remarks: Any) -> str:
     files = len({item["path"] for item in remarks or ()})
-    return f"about {files:,} file{'s' if files > 1 else ''}; --skipped lists them" if files else ""
+    return f"about {counted(files, 'file')}; --skipped lists them" if files else ""
 
 
 def _vectors(told: Any) -> str:
@@ -151,7 +152,7 @@ def _freshness(changed: Any) -> str:
         return ""
     if not changed:
         return "no file since then"
-    return f"{changed:,} file{'s' if changed > 1 else ''} since then; holdfast index build brings it up to date"
+    return f"{counted(changed, 'file')} since then; holdfast index build brings it up to date"
 
 
 def describe_compaction(report: Report) -> str:

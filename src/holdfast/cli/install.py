@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from holdfast.errors import UsageError
+from holdfast.present.counted import counted
 
 if TYPE_CHECKING:
     from holdfast.setup.client_config import Change
@@ -172,7 +173,7 @@ def _tell_proof(ask: _Ask, change: "Change", written: "Written", proof: "Proof |
     undo = f"to undo: {_undo_line(ask)}"
     said = f"wrote {ask.path}" + (f" (what it was: {written.backup})" if written.backup else "")
     if proof is None or proof.ok:
-        answers = f"; it answers with {proof.tools} tool{'' if proof.tools == 1 else 's'}" if proof else ""
+        answers = f"; it answers with {counted(proof.tools, 'tool')}" if proof else ""
         _say(said + answers)
         _say(f"next: {ask.client.next_step}")
         return _tell(ask, change, undo, written=written, proof=proof)

@@ -16,6 +16,7 @@ from holdfast.cli.launching import (
     told,
     workspace_options,
 )
+from holdfast.present.counted import counted
 
 if TYPE_CHECKING:
     from holdfast.launch.run_changes import RunChanges
@@ -124,7 +125,7 @@ def describe_stat(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     for row in rows:
         yield f"{row['path']:<{width}}  {row['change']:<8} +{row['added']} -{row['removed']}"
     added, removed = (sum(row[name] for row in rows) for name in ("added", "removed"))
-    yield f"{len(rows)} file{'s' if len(rows) != 1 else ''}, {added} lines added, {removed} removed"
+    yield f"{counted(len(rows), 'file')}, {added} lines added, {removed} removed"
 
 
 def _painted(line: str) -> str:

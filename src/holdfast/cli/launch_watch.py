@@ -5,6 +5,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from holdfast.present.counted import counted
+
 if TYPE_CHECKING:
     from holdfast.launch.service import RunService
 
@@ -73,7 +75,7 @@ def describe_event(kind: str, payload: dict[str, Any]) -> str:
     if kind == "GATE_RUN_FINISHED":
         issues = payload.get("issues", 0)
         return f"    gate {payload['gate']:<16} {payload.get('status', '')}" + (
-            f", {issues} issue{'s' if issues != 1 else ''}" if issues else ""
+            f", {counted(issues, 'issue')}" if issues else ""
         )
     if kind == "LLM_CALL_FAILED" and payload["error_class"] != "interrupted":
         return f"    model: {payload['error_summary']}"

@@ -14,6 +14,7 @@ from holdfast.client.peer import PeerError, PeerInfo
 from holdfast.client.session import ClientSession
 from holdfast.errors import SessionError, UsageError
 from holdfast.present.bounds import clean_line
+from holdfast.present.counted import counted
 from holdfast.settings import Settings, load_configuration
 from holdfast.wire.codec import encode
 from holdfast.worker.server import Server
@@ -149,8 +150,9 @@ def message_lines(result: dict[str, Any]) -> Iterator[str]:
 
 
 def _headline(peer: PeerInfo, entries: list[dict[str, Any]], what: str) -> str:
-    count = f"1 {what}" if len(entries) == 1 else f"{len(entries)} {what}s"
-    return clean_line(f"{peer.name or 'unnamed server'} {peer.version}".rstrip() + f": {count}")
+    return clean_line(
+        f"{peer.name or 'unnamed server'} {peer.version}".rstrip() + f": {counted(len(entries), what)}"
+    )
 
 
 def _named(entry: dict[str, Any], key: str) -> Iterator[str]:

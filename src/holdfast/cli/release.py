@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from holdfast.cli.options import ServerCommand, command_behind_dashes
+from holdfast.present.counted import counted
 
 __all__ = ["command"]
 
@@ -47,7 +48,7 @@ def pack(ctx: click.Context, /, root: str, source: str, activate: bool, as_json:
         print(f"holdfast: the command does not mention {PLACE}, so it does not run these files", file=sys.stderr)
     if activate:
         directory.activate(packed.id)
-    _tell(packed._asdict(), f"{packed.id}  {packed.files} files", as_json=as_json)
+    _tell(packed._asdict(), f"{packed.id}  {counted(packed.files, 'file')}", as_json=as_json)
     return 0
 
 
@@ -105,7 +106,7 @@ def list_(root: str, as_json: bool) -> int:
     if as_json:
         sys.stdout.write(encode(found).decode() + "\n")
     for one in [] if as_json else found:
-        told = one["problem"] or f"{one['files']} files, {' '.join(one['command'])}"
+        told = one["problem"] or f"{counted(one['files'], 'file')}, {' '.join(one['command'])}"
         sys.stdout.write(f"{'*' if one['current'] else ' '} {one['id'][:12]}  {told}\n")
     return 1 if is_refused or any(one["problem"] for one in found) else 0
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from holdfast.cli.health import duration
 from holdfast.present.bounds import clean_line, collapse_whitespace, truncate_chars
+from holdfast.present.counted import counted
 from holdfast.present.table import render_table
 
 __all__ = ["describe_telemetry"]
@@ -45,8 +46,9 @@ def _facts(telemetry: Mapping[str, Any]) -> Iterator[str]:
         f"{_number(totals, 'recovery_error_count')} because it was lost"
     )
     yield (
-        f"  recovery    {_number(totals, 'recovery_fault_count')} workers lost, {_number(totals, 'retry_count')} "
-        f"requests sent again, {telemetry.get('restart_count', 0)} restarts"
+        f"  recovery    {counted(_number(totals, 'recovery_fault_count'), 'worker')} lost, "
+        f"{counted(_number(totals, 'retry_count'), 'request')} sent again, "
+        f"{counted(telemetry.get('restart_count', 0), 'restart')}"
     )
     fault = _object(telemetry.get("last_fault"))
     if fault:
@@ -55,8 +57,8 @@ def _facts(telemetry: Mapping[str, Any]) -> Iterator[str]:
     tracing = _object(telemetry.get("tracing"))
     if tracing:
         yield (
-            f"  tracing     {_number(tracing, 'spans')} spans, {_number(tracing, 'spans_exported')} exported, "
-            f"{_number(tracing, 'spans_dropped')} dropped"
+            f"  tracing     {counted(_number(tracing, 'spans'), 'span')}, "
+            f"{_number(tracing, 'spans_exported')} exported, {_number(tracing, 'spans_dropped')} dropped"
         )
 
 

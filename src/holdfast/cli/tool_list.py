@@ -9,6 +9,7 @@ from holdfast.cli.options import Source
 from holdfast.client.peer import PeerInfo
 from holdfast.contract.model import ToolContract
 from holdfast.present.bounds import clean_line
+from holdfast.present.counted import counted
 from holdfast.settings import Settings
 from holdfast.vocabulary.meta import META_CONTRACT, META_EFFECT
 from holdfast.worker.server import Server
@@ -30,8 +31,9 @@ def describe_tools(
     peer: PeerInfo, tools: list[dict[str, Any]], contracts: Mapping[str, ToolContract]
 ) -> Iterator[str]:
     """The lines of the listing. A contract, where the server is ours, adds what is not on the wire."""
-    count = "1 tool" if len(tools) == 1 else f"{len(tools)} tools"
-    yield clean_line(f"{peer.name or 'unnamed server'} {peer.version}".rstrip() + f": {count}")
+    yield clean_line(
+        f"{peer.name or 'unnamed server'} {peer.version}".rstrip() + f": {counted(len(tools), 'tool')}"
+    )
     for tool in tools:
         yield ""
         yield from _describe(tool, contracts.get(tool["name"]))

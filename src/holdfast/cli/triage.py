@@ -11,6 +11,7 @@ from holdfast.cli.ending import INTERRUPTED
 from holdfast.cli.groups import CommandGroup
 from holdfast.cli.indexing import locate, repository_options, say, stop_on_interrupt, told_plainly
 from holdfast.errors import UsageError
+from holdfast.present.counted import counted
 
 __all__ = ["command"]
 
@@ -239,16 +240,12 @@ def decide(
 
 def _describe_ingest(report: dict[str, Any]) -> Iterable[str]:
     counts = f"{report['written']:,} written, {report['unchanged']:,} unchanged, {report['errors']:,} bad"
-    yield f"{_findings(report['total'])} of {report['source']}: {counts}"
+    yield f"{counted(report['total'], 'finding')} of {report['source']}: {counts}"
     for bad in report["errorDetails"][:_MOST_TOLD]:
         yield f"  entry {bad['index']}: {bad['message']}"
     if report["errors"] > _MOST_TOLD:
         yield f"  and {report['errors'] - _MOST_TOLD:,} more; --json lists them"
     yield from _warned(report, but="list-cut")  # of the lists that only --json prints
-
-
-def _findings(count: int) -> str:
-    return "1 finding" if count == 1 else f"{count:,} findings"
 
 
 def _describe_list(report: dict[str, Any]) -> Iterable[str]:
@@ -258,12 +255,14 @@ def _describe_list(report: dict[str, Any]) -> Iterable[str]:
         about = " ".join(filter(None, (one["vulnId"], one["package"], one["path"]))) or one["title"] or ""
         yield clean_line(f"{one['recordId']}  {one['severity']:<13} {one['decision']:<14} {about}")
     decided = ", ".join(f"{count:,} {name}" for name, count in report["decisions"].items())
-    yield f"{len(report['findings']):,} of {_findings(report['total'])}" + (f": {decided}" if decided else "")
+    yield f"{len(report['findings']):,} of {counted(report['total'], 'finding')}" + (
+        f": {decided}" if decided else ""
+    )
 
 
 def _describe_pack(report: dict[str, Any]) -> Iterable[str]:
     yield report["outPath"]
-    found = f"{report['hits']:,} hits for {report['evidenceQueries']:,} queries"
+    found = f"{counted(report['hits'], 'hit')} for {report['evidenceQueries']:,} queries"
     yield f"{found}, {report['historyCount']:,} decisions"
     yield from _warned(report)
 

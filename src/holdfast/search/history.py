@@ -14,6 +14,7 @@ from pathlib import Path
 import orjson
 
 from holdfast.git.asking import PLAIN_LOG, Git, GitError, GitStoppedError, GitTimeoutError, never
+from holdfast.present.counted import counted
 
 __all__ = [
     "FileHistory",
@@ -267,7 +268,7 @@ def _look_back(git: Git, place: _Place, into: History, missing: set[str], skippe
         with git.start(*arguments, seconds=seconds) as output:
             _find_missing(output.fields(), place, into, missing)
     except GitTimeoutError:
-        into.remarks.append(f"git: {len(missing)} files are older than what was read in {seconds:g} s")
+        into.remarks.append(f"git: {counted(len(missing), 'file')} older than what was read in {seconds:g} s")
     except GitStoppedError:
         raise
     except GitError as error:

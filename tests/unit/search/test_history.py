@@ -186,7 +186,7 @@ def test_looking_back_ends_when_its_time_is_over_and_says_how_many_files_it_leav
     history = read_history(repo.root, limit=1, look_back=-1.0)
 
     assert list(history.files) == ["new.py"]
-    assert history.remarks == ["git: 1 files are older than what was read in -1 s"]
+    assert history.remarks == ["git: 1 file older than what was read in -1 s"]
 
 
 def test_since_limits_the_counts_but_not_the_authors(repo: Repo) -> None:

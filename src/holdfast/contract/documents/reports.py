@@ -13,6 +13,7 @@ from xml.sax.saxutils import quoteattr
 
 from holdfast.contract.documents.findings import Finding, Severity
 from holdfast.contract.documents.rules import RULES
+from holdfast.present.counted import counted
 from holdfast.version import __version__
 
 __all__ = ["to_json", "to_junit", "to_sarif", "to_text"]
@@ -41,7 +42,7 @@ def _one_line(text: str) -> str:
 
 def _summary(findings: list[Finding]) -> str:
     counts = Counter(one.severity for one in findings)
-    return ", ".join(f"{counts[word]} {word}{'' if counts[word] == 1 else 's'}" for word in _SEVERITIES)
+    return ", ".join(counted(counts[word], word) for word in _SEVERITIES)
 
 
 def to_json(findings: Iterable[Finding]) -> str:
