@@ -228,6 +228,16 @@ def test_the_distance_of_two_sources_decides(other: str, resolution: str, wins: 
     assert {found["claim_a_id"], found["claim_b_id"]} == {"clm_1", "clm_2"}
 
 
+def test_of_two_sources_of_one_kind_the_one_that_tools_enforce_is_believed() -> None:
+    said = Statement("python", "3.7", "clm_1", "manifest")
+    enforced = Statement("python", "3.9", "clm_2", "manifest", is_enforced=True)
+    verdict = judged([said, enforced])
+    (found,) = verdict.contradictions
+    assert (found["resolution"], found["winning_claim_id"]) == ("prefer_a", "clm_2")
+    assert verdict.lost == {"clm_1"}
+    assert judged([enforced, enforced._replace(value="3.8", claim_id="clm_3")]).lost == {"clm_2", "clm_3"}
+
+
 def test_two_sources_that_agree_are_no_contradiction() -> None:
     same = [Statement("version", "1.0", f"clm_{number}", "manifest") for number in range(3)]
     assert judged(same) == ([], frozenset())
@@ -249,6 +259,21 @@ def test_a_readme_that_contradicts_the_manifest_is_not_believed(tmp_path: Path) 
     assert "Tablekit requires Python 3.7 or newer." in {claim["claim_text"] for claim in evidence["claims"]}
     assert facts["version"]["value"] == "1.4.2"
     assert facts["runtime_requirements"][0]["requirement"] == ">=3.9"
+
+
+def test_versions_that_cannot_be_installed_are_not_told_and_the_others_are(tmp_path: Path) -> None:
+    names = "".join(f'  "Programming Language :: Python :: 3.{minor}",\n' for minor in (7, 8, 9, 10))
+    manifest = PYPROJECT.decode().replace("[project]\n", f"[project]\nclassifiers = [\n{names}]\n")
+    facts, evidence, _ = built(place_of(tmp_path, {"pyproject.toml": manifest.encode()}))
+
+    assert {"tablekit requires Python 3.9 or newer.", "tablekit supports Python 3.9 and 3.10."} <= set(
+        claims_by_text(facts)
+    )
+    assert [item["platform"] for item in facts["supported_platforms"]] == ["Python 3.9", "Python 3.10"]
+    (found,) = evidence["contradictions"]
+    assert found["resolution"] == "prefer_a"
+    lost = next(claim for claim in evidence["claims"] if claim["claim_id"] == found["claim_b_id"])
+    assert lost["claim_text"] == "tablekit supports Python 3.7 and 3.8."
 
 
 def test_two_manifests_that_disagree_leave_the_question_open(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """What to believe when the repository says two things: the better source, if it is better by enough.
 
 Two or more levels apart: the better one wins. One level: it wins for now, and a person should look. The same
-level: nobody wins, and neither is told to a reader.
+level: what tools enforce wins over what is only said; where both are enforced, or neither is, nobody wins, and neither
+is told to a reader.
 """
 
 from collections.abc import Iterable
@@ -21,6 +22,7 @@ class Statement(NamedTuple):
     value: str
     claim_id: str
     source_type: str
+    is_enforced: bool = False  # whether a package manager or a compiler refuses what is against it
 
 
 class Verdict(NamedTuple):
@@ -38,7 +40,7 @@ def judged(statements: Iterable[Statement]) -> Verdict:
     found: list[dict[str, Any]] = []
     lost: set[str] = set()
     for topic in sorted(by_topic):
-        best, *others = sorted(by_topic[topic], key=lambda item: (PRIORITIES[item.source_type], item.claim_id))
+        best, *others = sorted(by_topic[topic], key=_worth)
         seen = {best.claim_id}
         for other in others:
             if other.value == best.value or other.claim_id in seen:
@@ -53,8 +55,11 @@ def judged(statements: Iterable[Statement]) -> Verdict:
 
 def _contradiction(topic: str, best: Statement, other: Statement) -> dict[str, Any]:
     distance = PRIORITIES[other.source_type] - PRIORITIES[best.source_type]
-    if distance == 0:
+    wins = distance > 0 or best.is_enforced > other.is_enforced
+    if not wins:
         resolution, reason = "unresolved", "both sources are of the same kind"
+    elif distance == 0:
+        resolution, reason = "prefer_a", "both sources are of the same kind, and tools enforce the first"
     elif distance < _CLEAR:
         resolution, reason = "manual_review", "the sources are one level apart; the better one is used for now"
     else:
@@ -63,9 +68,13 @@ def _contradiction(topic: str, best: Statement, other: Statement) -> dict[str, A
         "claim_a_id": best.claim_id,
         "claim_b_id": other.claim_id,
         "resolution": resolution,
-        "winning_claim_id": best.claim_id if distance else None,
+        "winning_claim_id": best.claim_id if wins else None,
         "topic": topic,
         "reasoning": (
             f"{best.source_type} says {best.value[:200]}, {other.source_type} says {other.value[:200]}: {reason}."
         ),
     }
+
+
+def _worth(statement: Statement) -> tuple[int, bool, str]:
+    return PRIORITIES[statement.source_type], not statement.is_enforced, statement.claim_id

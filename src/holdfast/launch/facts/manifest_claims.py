@@ -290,7 +290,7 @@ def _requires(known: Gathered, ecosystem: Ecosystem, manifest: Manifest) -> None
     known.group("install_steps", claim)
     minimum = minimum_version(entry.value)
     if minimum:
-        known.statements.append(Statement(ecosystem.id, minimum, claim, "manifest"))
+        known.statements.append(Statement(ecosystem.id, minimum, claim, "manifest", is_enforced=True))
 
 
 def minimum_version(requirement: str) -> str:
@@ -324,19 +324,27 @@ def _classifiers(known: Gathered, manifest: Manifest, *, is_main: bool) -> None:
 
 
 def _python_versions(known: Gathered, manifest: Manifest) -> None:
-    entries = [(found[1], entry) for entry in manifest.classifiers if (found := _PYTHON.match(entry.value))]
-    if not entries:
-        return
-    versions = sorted({version for version, _ in entries}, key=lambda version: tuple(map(int, version.split("."))))
-    text = f"{known.name} supports Python {listed(versions)}."
-    citations = [_cite(manifest, entry) for _, entry in entries]
-    claim = known.ledger.add(text, "compatibility", *citations, topic="python versions")
-    known.group("compatibility_notes", claim)
-    for version in versions:
-        known.enter("supported_platforms", platform=f"Python {version}", claim_id=claim)
+    """The versions that are named; those that the manifest refuses to be installed on are another claim."""
+    named = [(found[1], entry) for entry in manifest.classifiers if (found := _PYTHON.match(entry.value))]
     minimum = minimum_version(manifest.value("requires"))
-    if minimum and tuple(map(int, versions[0].split("."))) < tuple(map(int, minimum.split("."))):
-        known.statements.append(Statement("python", versions[0], claim, "manifest"))
+    refused = [(version, entry) for version, entry in named if minimum and _numbers(version) < _numbers(minimum)]
+    allowed = [one for one in named if one not in refused]
+    for entries in (allowed, refused):
+        if not entries:
+            continue
+        versions = sorted({version for version, _ in entries}, key=_numbers)
+        text = f"{known.name} supports Python {listed(versions)}."
+        citations = [_cite(manifest, entry) for _, entry in entries]
+        claim = known.ledger.add(text, "compatibility", *citations, topic="python versions")
+        known.group("compatibility_notes", claim)
+        for version in versions:
+            known.enter("supported_platforms", platform=f"Python {version}", claim_id=claim)
+        if entries is refused:
+            known.statements.append(Statement("python", versions[0], claim, "manifest"))
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
 
 
 def _named(known: Gathered, manifest: Manifest, pattern: re.Pattern[str], sentence: str) -> None:
