@@ -83,6 +83,20 @@ def test_no_dependency_is_left_out_of_the_list() -> None:
     assert all(f"`package{number}`" in line.text for number in range(30))
 
 
+def test_many_dependencies_are_listed_on_one_page_and_counted_on_the_other(tmp_path: Path) -> None:
+    given = documents()
+    facts = given["product_facts.json"]
+    one = facts["dependencies"][0] | {"requirement": ""}
+    facts["dependencies"] = [one | {"name": f"package{number}"} for number in range(29)]
+
+    pages = made_pages(tmp_path, configured(tmp_path), given)[1]
+
+    answer = without_marks(pages["kb/faq"])
+    assert "tablekit depends on 29 packages, among them `package0`, `package1`," in answer
+    assert "all are listed in [Install tablekit](../../../docs/tablekit/installation/)." in answer
+    assert (answer.count("`package"), pages["docs/installation"].count("`package")) == (5, 29)
+
+
 def test_no_extra_is_left_out_of_the_answer(tmp_path: Path) -> None:
     given = documents()
     (one,) = given["product_facts.json"]["extras"]

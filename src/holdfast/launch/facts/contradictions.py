@@ -1,8 +1,8 @@
 """What to believe when the repository says two things: the better source, if it is better by enough.
 
 Two or more levels apart: the better one wins. One level: it wins for now, and a person should look. The same
-level: what tools enforce wins over what is only said; where both are enforced, or neither is, nobody wins, and neither
-is told to a reader.
+level: what tools enforce wins over what is only said; where both are enforced, or neither is, nobody wins, and
+neither is told to a reader.
 """
 
 from collections.abc import Iterable

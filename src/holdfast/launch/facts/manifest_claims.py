@@ -15,7 +15,8 @@ from holdfast.launch.module_names import requirement_text
 
 __all__ = ["gather_manifests", "minimum_version"]
 
-_MOST = 60  # of dependencies, extras or commands
+_MOST = 60  # of extras or commands
+_MOST_DEPENDENCIES = 500
 _MOST_TARGETS = 8
 _DEEPEST = 4  # folders above a manifest
 _SIMPLE = re.compile(r">=\s*(\d+(?:\.\d+)*)\s*$")
@@ -182,7 +183,7 @@ def _dependencies(known: Gathered, ecosystem: Ecosystem, manifest: Manifest) -> 
         text = f"{known.name} has no required dependencies."
         claim = known.ledger.add(text, "dependency", _cite(manifest, none), topic="dependencies")
         known.group("compatibility_notes", claim)
-    for entry in manifest.dependencies[:_MOST]:
+    for entry in manifest.dependencies[:_MOST_DEPENDENCIES]:
         name, requirement, marker = ecosystem.requirement(entry)
         if not name:
             continue

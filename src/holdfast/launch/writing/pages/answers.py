@@ -22,6 +22,8 @@ _MOST_ERRORS = 30
 _MOST_RAISING = 6
 _MOST_NEEDED = 6
 _FEW_EXTRAS = 4
+_MANY = 12
+_MOST_NAMED = 5
 
 
 def faq(ways: Ways) -> list[Block]:
@@ -32,7 +34,7 @@ def faq(ways: Ways) -> list[Block]:
         (f"What is {name}?", lead(known)),
         ("What is needed to run it?", _needed(known)),
         (f"How do I install {name}?", install_commands(known)[:2]),
-        ("Which other packages does it need?", _dependencies(known)),
+        ("Which other packages does it need?", _dependencies(ways)),
         ("Which file formats does it work with?", formats_table(known)),
         ("Is there a command line tool?", _commands(known)),
         ("Under which license is it?", _license(known)),
@@ -64,8 +66,17 @@ def _needed(known: Known) -> list[Block]:
     return [paragraph(on_one_line(known.said(entry["claim_id"] for entry in asked))[:_MOST_NEEDED])]
 
 
-def _dependencies(known: Known) -> list[Block]:
-    told = [*dependency_lines(known), *_extras(known)]
+def _dependencies(ways: Ways) -> list[Block]:
+    """Many are told by their number and the first few, where another page lists them all."""
+    known = ways.known
+    needed = {entry["name"]: entry["claim_id"] for entry in known.entries("dependencies") if "extra" not in entry}
+    told = dependency_lines(known)
+    if len(needed) > _MANY and "docs/installation" in ways:
+        first = listed([code(name) for name in list(needed)[:_MOST_NAMED]])
+        link = ways.link("docs/installation")
+        text = f"{prose(known.name)} depends on {len(needed)} packages, among them {first}"
+        told = [Sentence(f"{text}; all are listed in [{link.title}]({link.url}).", known.cited(*needed.values()))]
+    told += _extras(known)
     return [bullets(told) if len(told) > 1 else paragraph(told)]
 
 
