@@ -13,6 +13,7 @@ from holdfast.launch.facts.rst_inline import rst_inline
 from holdfast.launch.facts.section_kinds import section_kind
 from holdfast.launch.facts.sentences import refusal, split, tidy
 from holdfast.launch.facts.statements import statements
+from holdfast.launch.facts.titles import whole_title
 
 MARKDOWN = """\
 ---
@@ -276,3 +277,24 @@ def test_no_text_breaks_a_reader_and_lines_stay_within_the_file(text: str) -> No
 
 def test_the_brackets_of_a_call_are_no_empty_brackets() -> None:
     assert tidy("Call `flush()` before the end (, ).") == "Call `flush()` before the end."
+
+
+@pytest.mark.parametrize(
+    ("trail", "title"),
+    [
+        (("Languages", "What is known"), "Languages: what is known"),
+        (("MCP over HTTP", "Who may ask"), "MCP over HTTP: who may ask"),
+        (("Effects", "How it works"), "Effects: how it works"),
+        (("Effects", "Using it"), "Effects: using it"),
+        (("What is known",), "What is known"),
+        (("Tables", "How to use it"), "Tables: how to use it"),
+        (("Tables", "What a table holds"), "What a table holds"),
+        (("Tables", "How to read files"), "How to read files"),
+        (("Tables", "Running it in Docker"), "Running it in Docker"),
+        (("Tables", "Parsing"), "Parsing"),
+    ],
+)
+def test_a_title_that_says_nothing_alone_stands_behind_that_of_its_document(
+    trail: tuple[str, ...], title: str
+) -> None:
+    assert whole_title(trail) == title

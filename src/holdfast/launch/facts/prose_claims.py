@@ -12,6 +12,7 @@ from holdfast.launch.facts.section_kinds import NOISE, is_introduction, is_quest
 from holdfast.launch.facts.sentences import is_fragment
 from holdfast.launch.facts.statements import Found, statements
 
+from holdfast.launch.facts.titles import whole_title
 __all__ = ["gather_docs", "gather_readme"]
 
 _MOST_README = 160
@@ -273,7 +274,7 @@ class _Teller:
 def _topic(section: Section) -> str:
     """The heading that says what this is about; the one above where the nearest says only `Answer` or the like."""
     titles = [title for title in section.trail if title.lower().strip(":") not in _PARTS]
-    return titles[-1] if titles else section.title
+    return whole_title(titles) if titles else section.title
 
 
 def _content_words(text: str) -> set[str]:

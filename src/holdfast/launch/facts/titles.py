@@ -2,13 +2,15 @@
 
 import ast
 import re
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from holdfast.launch.facts.docstrings import read_docstring
 from holdfast.launch.facts.reading import Repository
 from holdfast.launch.facts.sentences import split
+from holdfast.launch.facts.words import is_verb
 
-__all__ = ["example_title", "slug"]
+__all__ = ["example_title", "slug", "whole_title"]
 
 _LONGEST_TITLE = 90
 # What a project has for itself: nobody learns the product from it.
@@ -17,12 +19,37 @@ _SETTINGS = (".sh", ".toml", ".yaml", ".yml", ".json")
 _PROGRAMS = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".tsx", ".go", ".rs", ".java", ".cs")
 _NAMELESS = frozenset({"main", "index", "mod", "lib", "program", "app", "example"})
 _COMMENT = re.compile(r"\s*(?:/\*+!?(.*?)\*/|((?:[ \t]*//[^\n]*\n)+))", re.DOTALL)
+# `What is known` of what? `How it works`: what does?
+_ASKING = re.compile(
+    r"\b(?:what|who|whom|which|when|where|why|how(?! to)|it|its|they|them|their|this|that|these|those)\b",
+    re.IGNORECASE,
+)
+_EMPTY = re.compile(
+    r"ask(?:ed)?|done|found|given|held|kept|known|left|made|meant|seen|sent|shown|told|written|needs?|there|else|how|"
+    r"an?|and|as|at|be|by|for|from|in|into|is|not|of|on|or|out|so|the|then|to|up|we|with|you"
+)
 _LEGAL = re.compile(r"copyright|licen[cs]e|spdx|go:build|\+build|eslint|@ts-", re.IGNORECASE)
 
 
 def slug(title: str) -> str:
     """A title as a tag: small letters, digits and hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", title.lower().replace("`", "").replace("'", "")).strip("-")[:80].strip("-")
+
+
+def whole_title(trail: Sequence[str]) -> str:
+    """The last title of those that lead to a section, after the first where alone it says nothing."""
+    title = trail[-1]
+    bare = _ASKING.sub("", title.lower())
+    if bare == title.lower() or len(trail) == 1 or any(map(_names_something, re.findall(r"[\w'’.-]+", bare))):
+        return title
+    start = title.split(" ", 1)[0]
+    return f"{trail[0]}: {title[:1].lower() + title[1:] if start[1:].islower() else title}"
+
+
+def _names_something(word: str) -> bool:
+    stem = re.sub(r"(?:ing|ed)$", "", word)
+    forms = (word, stem, f"{stem}e", stem[:-1] if stem[-2:-1] == stem[-1:] else stem)
+    return _EMPTY.fullmatch(word) is None and not any(map(is_verb, forms))
 
 
 def example_title(repository: Repository, path: str) -> tuple[str, int, int, str]:

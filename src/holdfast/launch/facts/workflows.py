@@ -12,7 +12,7 @@ from holdfast.launch.facts.gathered import Gathered
 from holdfast.launch.facts.phrases import in_sentence
 from holdfast.launch.facts.section_kinds import NOISE, section_kind
 from holdfast.launch.facts.sentences import refusal
-from holdfast.launch.facts.titles import example_title, slug
+from holdfast.launch.facts.titles import example_title, slug, whole_title
 from holdfast.launch.facts.words import VERBS
 
 __all__ = ["gather_workflows"]
@@ -85,7 +85,7 @@ def _from_documents(known: Gathered) -> Iterator[_Task]:
             if _shows_how(section, is_readme=path in readmes):
                 claims = _claims_of(told.get(path, []), section) or _title_claim(known, path, section, readmes)
                 if claims:
-                    yield _Task(slug(section.title), section.title.replace("`", ""), claims, path)
+                    yield _Task(slug(section.title), whole_title(section.trail).replace("`", ""), claims, path)
 
 
 def _shows_how(section: Section, *, is_readme: bool) -> bool:

@@ -125,8 +125,9 @@ def _workflow_pages(known: Known, first: Sequence[Snippet]) -> Iterable[dict[str
 
 
 def _address(tag: str, title: str) -> str:
-    """The tag of a task where it is a short name, else its title in short."""
-    return tag if tag == short_slug(tag) and not tag[:1].isdigit() else short_slug(title)
+    """The tag of a task where it is a short name and all of its title, else its title in short."""
+    is_name = tag == short_slug(tag) and not tag[:1].isdigit() and not slug(title).endswith(f"-{tag}")
+    return tag if is_name else short_slug(title)
 
 
 def _is_worth_a_page(
