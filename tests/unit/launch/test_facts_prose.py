@@ -1,8 +1,11 @@
 """Documents as blocks, blocks as sentences, and which sentences are worth telling."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.launch.facts_place import PYPROJECT, built, claims_by_text, place_of
 from tests.rows import each_row
 
 from holdfast.launch.facts.blocks import sections
@@ -277,6 +280,45 @@ def test_no_text_breaks_a_reader_and_lines_stay_within_the_file(text: str) -> No
 
 def test_the_brackets_of_a_call_are_no_empty_brackets() -> None:
     assert tidy("Call `flush()` before the end (, ).") == "Call `flush()` before the end."
+
+
+_FORMATS = b"""# tablekit
+
+Tablekit is a table library.
+
+## Table format
+
+The third argument named `fmt` says how the table is drawn. It has these values:
+
+`grid` is like the tables of an editor.
+
+Most formats show lines between rows.
+
+## Multiline cells
+
+Most formats support cells of several lines.
+
+`plain` and `simple` accept cells of any width.
+
+## Signs
+
+Spaces around values are ignored and can be left out.
+
+Tablekit can draw tables of any width.
+"""
+
+
+def test_what_stands_behind_sentences_that_are_not_told_goes_on(tmp_path: Path) -> None:
+    facts, _, _ = built(place_of(tmp_path, {"pyproject.toml": PYPROJECT, "README.md": _FORMATS}))
+    told = claims_by_text(facts)
+
+    assert "goes_on" in told["`grid` is like the tables of an editor."]
+    assert "Most formats show lines between rows." not in told, "most of which?"
+    for text in (
+        "Most formats support cells of several lines.",
+        "`plain` and `simple` accept cells of any width.",
+    ):
+        assert "goes_on" not in told[text]
 
 
 @pytest.mark.parametrize(

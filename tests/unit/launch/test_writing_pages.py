@@ -97,6 +97,26 @@ def test_many_dependencies_are_listed_on_one_page_and_counted_on_the_other(tmp_p
     assert (answer.count("`package"), pages["docs/installation"].count("`package")) == (5, 29)
 
 
+def test_a_guide_begins_with_no_sentence_that_goes_on_from_one_that_is_not_told(tmp_path: Path) -> None:
+    given = documents()
+    guide, first = "docs/reading-a-file", "`Table.read` opens a file and guesses its format from the suffix."
+    claims = {claim["claim_text"]: claim for claim in given["product_facts.json"]["claims"]}
+    second = claims["The encoding is UTF-8 by default."]
+    for one in given["snippet_catalog.json"]["snippets"]:
+        one.pop("introduction", None)
+    whole = made_pages(tmp_path / "whole", configured(tmp_path), given)[1]
+    assert without_marks(whole[guide]).split("---\n")[2].lstrip().startswith(first)
+
+    for claim in (claims[first], second):
+        claim["goes_on"] = True
+    pages = made_pages(tmp_path / "inner", configured(tmp_path), given)[1]
+
+    assert without_marks(pages[guide]).split("---\n")[2].lstrip().startswith("## Example")
+    assert f"- {second['claim_text']}" in without_marks(pages[guide]).split("## Good to know")[1]
+    listed = next(line for line in pages["docs/developer-guide"].splitlines() if "../reading-a-file/" in line)
+    assert listed == "- [Reading a file](../reading-a-file/)"
+
+
 def test_no_extra_is_left_out_of_the_answer(tmp_path: Path) -> None:
     given = documents()
     (one,) = given["product_facts.json"]["extras"]

@@ -43,6 +43,7 @@ class Claim:
     kind: str
     topic: str
     confidence: str
+    goes_on: bool = False  # it stands behind sentences of its section that are not told
     citations: list[Citation] = field(default_factory=list)
 
     @property
@@ -59,7 +60,8 @@ class Claim:
             "truth_status": "fact",
             "confidence": self.confidence,
         }
-        return fact | ({"topic": self.topic[:200]} if self.topic else {})
+        fact |= {"topic": self.topic[:200]} if self.topic else {}
+        return fact | ({"goes_on": True} if self.goes_on else {})
 
     def as_evidence(self) -> dict[str, Any]:
         """As `evidence_map` lists it."""
@@ -82,7 +84,15 @@ class Ledger:
         self.claims: dict[str, Claim] = {}
         self._by_words: dict[str, str] = {}
 
-    def add(self, text: str, kind: str, *citations: Citation, topic: str = "", confidence: str = "high") -> str:
+    def add(
+        self,
+        text: str,
+        kind: str,
+        *citations: Citation,
+        topic: str = "",
+        confidence: str = "high",
+        goes_on: bool = False,
+    ) -> str:
         """Enter a claim, or further citations of one that is known. Its id."""
         assert citations, "a claim without a citation is no claim"
         words = _NOT_WORDS.sub(" ", text.lower()).strip()
@@ -90,7 +100,7 @@ class Ledger:
         if known is None:
             known = self._by_words[words] = claim_id(text, kind, self.product)
             # Two texts may differ in signs alone or in the name of the product: then they are one claim as well.
-            self.claims.setdefault(known, Claim(known, text, kind, topic, confidence))
+            self.claims.setdefault(known, Claim(known, text, kind, topic, confidence, goes_on))
         self.claims[known].citations.extend(citations)
         return known
 

@@ -175,22 +175,23 @@ class _Teller:
 
     def tell(self, most: int) -> int:
         """Enter up to so many claims; how many there were."""
-        number = 0
+        number, whole = 0, 0  # `whole`: so many sentences from the beginning are told without a gap
         features = self._kind == "feature" or self._is_intro
         told = statements(self._section, self._known.name, features=features, about_product=self._is_intro)
         for found in told:
             if number < most and (self._is_whole(found) if self._is_readme else self._is_anchored(found)):
-                self._enter(found)
+                whole += found.sentences if found.number == whole and not found.is_item else 0
+                self._enter(found, goes_on=found.is_item or found.number >= whole)
                 number += 1
         return number
 
-    def _enter(self, found: Found) -> None:
+    def _enter(self, found: Found, *, goes_on: bool) -> None:
         known = self._known
         kind = self._claim_kind(found)
         citation = Citation(self._path, found.start_line, found.end_line, self._source)
         topic = found.topic or ("description" if self._is_intro else _topic(self._section))
         confidence = "medium" if self._source == "readme_marketing" else "high"
-        claim = known.ledger.add(found.text, kind, citation, topic=topic, confidence=confidence)
+        claim = known.ledger.add(found.text, kind, citation, topic=topic, confidence=confidence, goes_on=goes_on)
         if kind == "positioning":
             known.positioning.append(claim)
             known.description.append(known.ledger.claims[claim].text)
@@ -230,7 +231,7 @@ class _Teller:
         return self._kind == "feature" and _FRONT.search(self._path) is not None
 
     def _claim_kind(self, found: Found) -> str:
-        if _PRAISE.search(found.text) or _PROOF.search(found.text):
+        if found.is_aside or _PRAISE.search(found.text) or _PROOF.search(found.text):
             return "other"
         if found.is_pattern:
             return "feature"

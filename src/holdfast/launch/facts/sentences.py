@@ -23,6 +23,9 @@ _MOST_WORDS = 60
 _LEAD_WORDS = 3  # `Fast:` and `Easy to use:` are names of what follows
 _RELATIVE = frozenset({"that", "which", "who", "whose", "what"})
 
+# What is said of many or of some leans on what they are chosen from, unless nothing stands before it.
+_SOME = re.compile(r"(?:there|most|many|several|some|certain)\b", re.IGNORECASE)
+_FIT = frozenset({"useful", "handy", "helpful", "suitable", "ideal", "perfect", "great", "good"})
 _CODE = re.compile(r"`[^`]*`")
 _END = re.compile(r"[.!?][\"'”’)\]]*(?=\s+\S)")
 _ABBREVIATION = re.compile(
@@ -79,13 +82,14 @@ def tidy(text: str) -> str:
     return re.sub(r"(?<=[\w`)])\s+([.,;](?:\s|$))", r"\1", text).strip()
 
 
-def refusal(sentence: str, product: str = "") -> str:
-    """Why this cannot stand alone as a claim; nothing where it can."""
+def refusal(sentence: str, product: str = "", *, opens: bool = False) -> str:
+    """Why this cannot stand alone as a claim; nothing where it can. What `opens` a section leans on less."""
     bare = _CODE.sub("code", sentence)
     for name, pattern in REFUSED:
         if pattern.search(bare):
             return name
-    return _form(sentence, bare) or _beginning(sentence, bare, product) or _substance(bare, product)
+    beginning = "" if opens and _SOME.match(bare) else _beginning(sentence, bare, product)
+    return _form(sentence, bare) or beginning or _substance(bare, product)
 
 
 def _form(sentence: str, bare: str) -> str:
@@ -121,6 +125,8 @@ def _beginning(sentence: str, bare: str, product: str) -> str:
 def _has_no_subject(bare: str) -> bool:
     """`Reads and writes files.` Who does? But `Joins hold one table.` has one: a noun that looks like a verb."""
     words = [word.lower() for word in _WORDS.findall(bare)[:2]]
+    if words[:1] and words[0] in _FIT and words[-1] in ("when", "if", "for", "in", "to", "with", "as", "where"):
+        return True
     if not bare[:1].isupper() or len(words) < 2 or not base_form(words[0]):
         return False
     return words[1] not in VERBS and words[1] not in AUXILIARIES
@@ -170,4 +176,5 @@ def _is_finite(words: list[str], at: int) -> bool:
         return True
     if base_form(word):
         return word not in PLURALS or following in OBJECTS
-    return word in VERBS and (before in SUBJECTS or (before.endswith("s") and before not in SUBJECTS))
+    two_names = words[max(0, at - 3) : at] == ["code", "and", "code"]  # `one` and `two` accept streams.
+    return word in VERBS and (two_names or before in SUBJECTS or (before.endswith("s") and before not in SUBJECTS))

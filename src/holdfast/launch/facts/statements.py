@@ -29,6 +29,10 @@ _SAYS_WHAT = r"{}(?:'s|’s| is) (?:an?|the|one) [^:]+:"
 _THING = re.compile(r"An? ")
 # "`name`: what it is. Sentence." or "`one`, `two`: what they are. Sentence.": all of it speaks of the names.
 _ENTRY = re.compile(r"`[^`]*`(?:(?:\s*[,/]|\s+and|\s+or)\s*`[^`]*`)*\s*(?::|--?|–|—)\s")
+_INCOMPLETE = ("no_verb", "too_short", "not_words")
+_ELSEWHERE = re.compile(
+    r"(?:see also|(?:for )?further reading|references|links|resources|related(?: \w+)?):", re.IGNORECASE
+)
 _FEATURE_LIST = re.compile(
     r"\b(?:features?|points|use cases|provides?|supports?|offers?|includes?|highlights|goals|benefits|"
     r"advantages|can|allows?|"
@@ -46,6 +50,9 @@ class Found(NamedTuple):
     is_pattern: bool = False
     is_item: bool = False
     topic: str = ""
+    number: int = 0  # of its first sentence among those of the paragraphs of its section
+    sentences: int = 1
+    is_aside: bool = False  # it follows something in its list item that is not told
 
 
 def statements(section: Section, product: str, *, features: bool, about_product: bool = False) -> Iterator[Found]:
@@ -53,13 +60,16 @@ def statements(section: Section, product: str, *, features: bool, about_product:
 
     In a section that is about the product as a whole, `This library` and `It` mean the product.
     """
-    introduced = False
+    introduced, elsewhere = False, False
+    before = 0  # sentences of earlier paragraphs
     for block in section.blocks:
         if block.kind == "paragraph":
             introduced = block.text.rstrip().endswith(":") and _FEATURE_LIST.search(block.text) is not None
-            told = _sentences(block, product, about_product=about_product)
+            elsewhere = _ELSEWHERE.fullmatch(block.text.strip()) is not None
+            told = _sentences(block, product, about_product=about_product, before=before)
             yield from _whole(told, product) if about_product else told
-        elif block.kind == "item":
+            before += len(split(block.text, product))
+        elif block.kind == "item" and not elsewhere:
             is_entry = _ENTRY.match(block.text) is not None
             whole = [] if is_entry else list(_sentences(block, product, about_product=False))
             if whole:
@@ -68,23 +78,27 @@ def statements(section: Section, product: str, *, features: bool, about_product:
                 yield from _feature(block, product)
 
 
-def _sentences(block: Block, product: str, *, about_product: bool) -> Iterator[Found]:
+def _sentences(block: Block, product: str, *, about_product: bool, before: int = 0) -> Iterator[Found]:
     """The sentences of a block that can stand alone; one that leans on such a one is told together with it."""
     held: Found | None = None
-    leaned = False
+    leaned, aside = False, False
     subject = about_product  # whether `It` would mean the product
-    for sentence in split(block.text, product):
+    for number, sentence in enumerate(split(block.text, product), before):
         text = _named(sentence.text, product, this=about_product, it=subject)
         if about_product and re.fullmatch(_SAYS_WHAT.format(re.escape(product)), text, re.IGNORECASE):
             text = text[:-1] + "."  # a list of what it is good for follows, and what it is stands here
         start, end = block.lines_of(sentence.first, sentence.last)
-        reason = refusal(text, product)
+        reason = refusal(text, product, opens=number == 0 and block.kind == "paragraph")
+        # An item is one thought: what follows in it leans on what is not told.
+        aside = aside or (
+            block.kind == "item" and reason in _INCOMPLETE and text.rstrip(".:") != block.lead.rstrip(".:")
+        )
         if held and not leaned and reason == LEANS and len(held.text) + len(text) < LONGEST:
-            held, leaned = held._replace(text=f"{held.text} {text}", end_line=end), True
+            held, leaned = held._replace(text=f"{held.text} {text}", end_line=end, sentences=2), True
             continue
         if held:
             yield held
-        held, leaned = (Found(text, start, end), False) if not reason else (None, False)
+        held, leaned = (None if reason else Found(text, start, end, number=number, is_aside=aside)), False
         subject = text.lower().startswith(product.lower()) or (subject and bool(_IT.match(sentence.text)))
     if held:
         yield held

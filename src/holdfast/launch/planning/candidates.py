@@ -241,7 +241,7 @@ def _give_examples(pages: Sequence[dict[str, Any]], first: Sequence[Snippet], kn
 
 def _about(known: Known, claims: Sequence[str], title: str, examples: Collection[Snippet]) -> str:
     """The first thing that is said of a task, if it is a plain sentence that fits; else its title."""
-    text = next((known.claim(one.claims[0])["claim_text"] for one in known.said(claims, 1)), "`")
+    text = next((known.claim(one.claims[0])["claim_text"] for one in known.said(claims) if known.opens(one)), "`")
     if "`" not in text and _SHORTEST <= len(plain(text)) <= _LONGEST and not _GOING_ON.match(text):
         return plain(text)
     more = "with examples and links to the reference" if examples else "and where to read on"

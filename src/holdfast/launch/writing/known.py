@@ -201,10 +201,11 @@ class Known:
         found: Mapping[str, Any] | None = self.facts.get(field)
         return found if found and found["claim_id"] in self else None
 
-    def in_order(self, claim_ids: Iterable[str]) -> list[str]:
-        """Those of the claims that may be said, as they stand in the repository."""
-        wanted = frozenset(claim_ids)
-        return [claim_id for claim_id in self._claims if claim_id in wanted]
+    def opens(self, sentence: Sentence) -> bool:
+        """Whether a page can begin with this: it begins its section, or has the product as its subject."""
+        claims = [self._claims[claim_id] for claim_id in sentence.claims[:1]]
+        named = sentence.text.lstrip("`").casefold().startswith(self.name.casefold())
+        return named or not any(claim.get("goes_on") for claim in claims)
 
     def said(self, claim_ids: Iterable[str], most: int = 1000) -> list[Sentence]:
         """What these claims say, as sentences, without those that are too long to be one."""

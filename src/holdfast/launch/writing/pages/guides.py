@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import dropwhile, takewhile
 from typing import Any
 
 from holdfast.launch.writing.blocks import Block, Code, Heading, Paragraph, Sentence, Table, claims_used
@@ -94,7 +95,7 @@ def workflow(ways: Ways) -> list[Block]:
     """One task, from the claims and examples that belong to it."""
     page, known = ways.page, ways.known
     task = next(one for one in known.facts["workflows"] if one["workflow_tag"] == page["topic"])
-    claims = known.in_order(task["claim_ids"])
+    claims = known.cited(*task["claim_ids"])
     said = known.said(claims, 12)
     already = " ".join(one.text for one in said).casefold()
     opening = known.supported(task.get("summary", ""), claims[:2])
@@ -174,7 +175,7 @@ def _task_page(ways: Ways, said: Sequence[Sentence]) -> list[Block]:
     parts = examples(known, shown, 3)
     introduced = {_plainly(one) for part in parts for one in _sentences(part)}
     free = [one for one in said if _plainly(one) not in introduced]
-    opening = free[:3] or list(said[:1]) or _uses(known, used)
+    opening = _opening(known, free) if free else _opening(known, said)[:1] or _uses(known, used)
     made: list[Block] = [paragraph(opening)]
     if shown:
         made.append(Heading(2, "Example" if len(shown) == 1 else "Examples"))
@@ -184,6 +185,11 @@ def _task_page(ways: Ways, said: Sequence[Sentence]) -> list[Block]:
     others = [one["page_id"] for one in ways.pages("docs") if one["template"] in ("workflow", "feature")]
     after = [one for one in others if ways.is_after(one)][:2]
     return [*made, *ways.onward(*after, "docs/developer-guide", "reference/index")]
+
+
+def _opening(known: Known, said: Sequence[Sentence]) -> list[Sentence]:
+    """What a page begins with; nothing where each sentence would need those that stood before it."""
+    return list(takewhile(known.opens, dropwhile(lambda one: not known.opens(one), said)))[:3]
 
 
 def _uses(known: Known, used: Sequence[Symbol]) -> list[Sentence]:
@@ -220,7 +226,7 @@ def _tasks(ways: Ways) -> list[Block]:
         said = known.said(task["claim_ids"], 3)
         if page_id := pages.get(task["workflow_tag"]):
             link = ways.link(page_id)
-            more, claims = (f": {said[0].text}", said[0].claims) if said else ("", ())
+            more, claims = (f": {said[0].text}", said[0].claims) if said and known.opens(said[0]) else ("", ())
             linked.append(Sentence(f"[{link.title}]({link.url}){more}", claims))
         elif (
             said
@@ -234,7 +240,9 @@ def _tasks(ways: Ways) -> list[Block]:
 def _told(known: Known, task: Mapping[str, Any], said: Sequence[Sentence]) -> list[Block]:
     """A task without a page of its own: what is said of it, and a short example."""
     title, claims = known.heading(short_title(task["title"]), task["claim_ids"])
-    made: list[Block] = [Heading(3, title, claims), paragraph(said)]
+    opening = _opening(known, said)
+    made: list[Block] = [Heading(3, title, claims), paragraph(opening)]
+    made.append(bullets(one for one in said if one not in opening))
     short = [
         one
         for one in known.tagged(task["snippet_tags"])
