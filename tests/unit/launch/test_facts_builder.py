@@ -242,3 +242,15 @@ def test_equal_repositories_give_equal_bytes_in_any_process_and_folder(tmp_path:
         made.append(done.stdout.splitlines()[-1])
     assert made[0] == made[1]
     assert made[0].count("|") == 2
+
+
+def test_where_neither_manifest_nor_readme_say_what_it_is_the_package_does(tmp_path: Path) -> None:
+    files = {
+        "go.mod": b"module example.com/tablekit\n\ngo 1.21\n",
+        "README.md": b"# Humane Tables\n\nJust a few functions for tables and times.\n",
+        "tablekit.go": b"// Package tablekit turns rows into tables.\npackage tablekit\n\n// Draw draws.\nfunc Draw() {}\n",
+    }
+    facts, _, _ = built(place_of(tmp_path, files, target_platform="go"))
+
+    assert facts["positioning"]["short_description"] == "Package tablekit turns rows into tables."
+    assert facts["positioning"]["claim_ids"]

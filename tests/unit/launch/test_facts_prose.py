@@ -321,6 +321,15 @@ def test_what_stands_behind_sentences_that_are_not_told_goes_on(tmp_path: Path) 
         assert "goes_on" not in told[text]
 
 
+def test_a_rule_of_what_is_read_is_no_feature(tmp_path: Path) -> None:
+    facts, _, _ = built(place_of(tmp_path, {"pyproject.toml": PYPROJECT, "README.md": _FORMATS}))
+    kinds = {text: claim["claim_kind"] for text, claim in claims_by_text(facts).items()}
+
+    assert kinds["Spaces around values are ignored and can be left out."] == "other"
+    assert kinds["Tablekit can draw tables of any width."] == "feature"
+    assert refusal("Useful when the width is not known in advance.", "tablekit") == "no_subject"
+
+
 @pytest.mark.parametrize(
     ("trail", "title"),
     [
@@ -340,3 +349,53 @@ def test_a_title_that_says_nothing_alone_stands_behind_that_of_its_document(
     trail: tuple[str, ...], title: str
 ) -> None:
     assert whole_title(trail) == title
+
+
+_BESIDE = b"""# Table Kit
+
+> "An amazing level of senseless perfectionism."
+
+- **Small.** 117 bytes (packed). Size Limit controls the size.
+- **Portable.** Table Kit supports any system.
+
+```python
+import tablekit
+```
+
+Table Kit is built by Big House, an agency for tables.
+
+See also:
+
+- `tables.tex` (2021)
+- State of Tables (2023)
+"""
+
+
+def test_quotations_makers_and_reading_matter_are_no_features_and_the_title_is_no_task(tmp_path: Path) -> None:
+    facts, _, catalog = built(place_of(tmp_path, {"pyproject.toml": PYPROJECT, "README.md": _BESIDE}))
+    told = claims_by_text(facts)
+    features = {claim["claim_text"] for claim in facts["claims"] if claim["claim_kind"] == "feature"}
+
+    assert features == {"Table Kit supports any system."}
+    assert not [text for text in told if "perfectionism" in text or "2021" in text or "2023" in text]
+    assert facts["positioning"]["short_description"] == "tablekit is a small table library."
+    assert facts["workflows"] == []
+    assert not catalog["snippets"][0].get("introduction")
+
+
+def test_a_readme_whose_sections_stand_beside_each_other_has_no_title_that_is_about_all(tmp_path: Path) -> None:
+    readme = b"# Installation\n\nRun `pip install tablekit` there.\n\n# Format\n\nThe default is to show lines.\n"
+    facts, _, _ = built(place_of(tmp_path, {"pyproject.toml": PYPROJECT, "README.md": readme}))
+
+    assert facts["positioning"]["short_description"] == "tablekit is a small table library."
+
+
+def test_an_introduction_comes_with_the_sentence_that_it_leans_on(tmp_path: Path) -> None:
+    readme = (
+        b"# tablekit\n\n## Streams\n\n`load` and `read` accept streams. It is thus possible to read any source.\n"
+        b"\n```python\nimport tablekit\n```\n"
+    )
+    _, _, catalog = built(place_of(tmp_path, {"pyproject.toml": PYPROJECT, "README.md": readme}))
+
+    told = catalog["snippets"][0]["introduction"]
+    assert told == "`load` and `read` accept streams. It is thus possible to read any source."

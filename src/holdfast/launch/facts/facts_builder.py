@@ -166,6 +166,9 @@ def _workflows(known: Gathered, kept: set[str]) -> list[dict[str, Any]]:
 def _positioning(known: Gathered, kept: set[str]) -> dict[str, Any]:
     claims = [claim for claim in dict.fromkeys(known.positioning) if claim in kept]
     told = [known.ledger.claims[claim].text for claim in claims]
+    package = _described_package(known)
+    if package and not claims:  # neither manifest nor README say what it is
+        claims, told = [package["claim_id"]], [package["summary"]]
     tagline = known.tagline or (told[0] if told else "")
     says_what = re.compile(rf"{re.escape(known.name)}(?:'s|’s)? (?:is|are) (?:an?|the|one)\b", re.IGNORECASE)
     # What it is comes first, wherever it is said; where it is said nowhere, the manifest's own words do.
@@ -178,6 +181,12 @@ def _positioning(known: Gathered, kept: set[str]) -> dict[str, Any]:
     if known.audience:
         found["audience"] = listed(list(dict.fromkeys(known.audience)))[:1_000]
     return found
+
+
+def _described_package(known: Gathered) -> dict[str, Any] | None:
+    """The first package of the product, if its source says what it is for."""
+    modules = {item["module"]: item for item in known.listed.get("api_symbols", []) if item["kind"] == "module"}
+    return next((modules[name] for name in known.packages if modules.get(name, {}).get("summary")), None)
 
 
 def _summary(known: Gathered) -> dict[str, list[str]]:

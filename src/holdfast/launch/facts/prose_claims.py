@@ -1,6 +1,7 @@
 """Claims from prose: what README and documentation say, sorted into kinds by where and how it is said."""
 
 import re
+from collections.abc import Sequence
 
 from holdfast.launch.facts.blocks import Section
 from holdfast.launch.facts.claims import Citation
@@ -11,8 +12,8 @@ from holdfast.launch.facts.licenses import license_named
 from holdfast.launch.facts.section_kinds import NOISE, is_introduction, is_question, section_kind
 from holdfast.launch.facts.sentences import is_fragment
 from holdfast.launch.facts.statements import Found, statements
-
 from holdfast.launch.facts.titles import whole_title
+
 __all__ = ["gather_docs", "gather_readme"]
 
 _MOST_README = 160
@@ -52,6 +53,8 @@ _OPEN_END = re.compile(r"\d\.\d+(?:\+| ?(?:or|and) (?:newer|later|above|higher|u
 _PRAISE = re.compile(
     r"^[“\"][^”\"]*[”\"]\.?$|"
     r"\bsince (?:version )?\d|\b(?:has|have) been (?:\w+ )?(?:used|around|developed|maintained|battle)"
+    r"|\b(?:is|are|was|were) (?:built|created|developed|maintained|made|sponsored|funded|backed) by "
+    r"(?:the )?(?-i:[A-Z])"
     r"|\binfluential\b|\b(?:used|trusted) (?:by|at) (?:many|thousands|hundreds|millions|companies)",
     re.IGNORECASE,
 )
@@ -140,13 +143,21 @@ def gather_readme(known: Gathered) -> None:
     """What the README says; its first sentences are what the product is."""
     for path in known.repository.entries("readme")[:1]:
         left = _MOST_README
-        for section in document_sections(known.repository, path):
-            below_title = section.trail[1:] if section.level > 1 else ()
+        sections = document_sections(known.repository, path)
+        title = _title(sections)
+        for section in sections:
+            below_title = section.trail[1:] if section.trail[:1] == (title,) else section.trail
             kind = section_kind(below_title or (section.trail if section.level > 1 else ()))
             if kind == NOISE or left <= 0:
                 continue
-            is_intro = section.level <= 1 or is_introduction(section.title)
+            is_intro = section.trail in ((), (title,)) or is_introduction(section.title)
             left -= _Teller(known, path, section, kind, is_intro=is_intro, is_readme=True).tell(left)
+
+
+def _title(sections: Sequence[Section]) -> str:
+    """What a document is called; nothing where its sections stand without a title above them."""
+    heads = [section for section in sections if section.level == 1]
+    return heads[0].title if len(heads) == 1 or (heads and not section_kind(heads[0].trail)) else ""
 
 
 def gather_docs(known: Gathered) -> None:
@@ -267,8 +278,8 @@ class _Teller:
         return self._is_of_product(text) and _INSTALLS.search(text) is not None
 
     def _says_what_it_does(self, text: str) -> bool:
-        """In a README any ability is one of the product; elsewhere only where the product is the subject."""
-        subject = self._is_readme or text.lower().startswith((self._known.name.lower(), "you can", "`"))
+        """What the product can do, or a name of it; `Keys can be quoted` is a rule of what it reads."""
+        subject = text.lower().startswith((self._known.name.lower(), "you can", "`"))
         return subject and _CAN.search(text) is not None
 
 

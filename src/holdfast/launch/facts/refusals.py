@@ -90,6 +90,7 @@ REFUSED = (
             re.IGNORECASE,
         ),
     ),
+    ("quotation", re.compile(r"^[“\"][^”\"]*[.!?…][”\"]")),
     ("reference", re.compile(r"\[\d+\]|\[\w+\]$|#\d{1,6}\b|\(\d{1,2}\)$|\b(?:PR|GH|issue)[ -]?#?\d+")),
     (
         "filler",
@@ -99,7 +100,8 @@ REFUSED = (
             r"(?: (?:also|already))? (?:want|wish|have|need|find|notice|wonder|think|ask|know|be)|"
             r"For (?:this|that|most|now)|May|Can|Will|Should|Must|Is|Are|"
             r"Has|Have|Does|Do|Be|Being|Been|Was|Were|Would|Could|Might|Also|Not|Yes|No|Where|Whatever|How|"
-            r"What|Why|Notably|One might|If (?:true|false|so|too))\b|^(?:Note|Warning|Tip|Example|Hint|"
+            r"What|Why|Notably|One might|Just (?:an?|the|some)|"
+            r"If (?:true|false|so|too))\b|^(?:Note|Warning|Tip|Example|Hint|"
             r"Important|NB|Default):"
         ),
     ),

@@ -15,7 +15,7 @@ from holdfast.launch.facts.ecosystems.ecosystem import Ecosystem
 from holdfast.launch.facts.reading import Repository
 from holdfast.launch.facts.roles import LOST
 from holdfast.launch.facts.section_kinds import NOISE, section_kind
-from holdfast.launch.facts.sentences import split
+from holdfast.launch.facts.sentences import LEANS, refusal, split
 from holdfast.launch.facts.shown import Shown
 from holdfast.launch.facts.titles import example_title, slug
 
@@ -119,10 +119,15 @@ def _block(path: str, section: Section, number: int, kind: str, origin: str, usu
 
 
 def _introduction(before: list[Block]) -> tuple[str, int]:
-    """The last sentence in front of the code, where it belongs to it."""
+    """The last sentence in front of the code, where it belongs to it, with the one that it leans on."""
     if not before or before[-1].kind not in ("paragraph", "item"):
         return "", 0
+    is_list = [block.kind for block in before[-2:]] == ["item", "item"]
     sentences = split(before[-1].text)
-    if not sentences or LOST in sentences[-1].text:
+    if not sentences or (is_list and not sentences[-1].text.endswith(":")):
         return "", 0
-    return sentences[-1].text[:2_000], before[-1].lines_of(sentences[-1].first, sentences[-1].last)[0]
+    told = sentences[-2:] if refusal(sentences[-1].text) == LEANS else sentences[-1:]
+    text = " ".join(sentence.text for sentence in told)
+    if LOST in text:
+        return "", 0
+    return text[:2_000], before[-1].lines_of(told[0].first, told[-1].last)[0]

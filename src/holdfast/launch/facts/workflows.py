@@ -81,8 +81,12 @@ def _from_documents(known: Gathered) -> Iterator[_Task]:
     readmes = known.repository.entries("readme")[:1]
     told = _told_by_path(known)
     for path in [*readmes, *shown_docs(known.repository)]:
-        for section in document_sections(known.repository, path):
-            if _shows_how(section, is_readme=path in readmes):
+        sections = document_sections(known.repository, path)
+        name = next((section for section in sections if section.level == 1), None)
+        for section in sections:
+            # What a README begins with is called like the product, and is about all of it.
+            is_whole = section is name and path in readmes and not section_kind(section.trail)
+            if not is_whole and _shows_how(section, is_readme=path in readmes):
                 claims = _claims_of(told.get(path, []), section) or _title_claim(known, path, section, readmes)
                 if claims:
                     yield _Task(slug(section.title), whole_title(section.trail).replace("`", ""), claims, path)
