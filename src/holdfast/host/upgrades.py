@@ -14,9 +14,11 @@ RollOut = Callable[[Sequence[str] | None], Awaitable[Any]]
 Serving = Callable[[], Sequence[str]]
 _LONGEST_PAUSE = 4.0  # seconds between two attempts at the same version; each reads all of a release
 _OFTEN = 5  # starts in a row while which the files changed, after which it goes more slowly
+_ENDLESS = 30  # starts in a row so soon after each other that no person could go on like this
+_SOON = 5.0  # seconds
 _LONG_PAUSE = 30.0  # seconds, at most, before what changed during a start is taken up
 _OWN_WORK = (
-    "the watched files changed during each of the last {} starts of the server; changes are taken up more and "
+    "the watched files changed {} each of the last {} starts of the server; changes are taken up more and "
     "more slowly until a start leaves them alone. Watch what people edit, and nothing that the server writes"
 )
 
@@ -46,7 +48,7 @@ async def follow(plan: UpgradePlan, roll_out: RollOut, complain: Callable[[str],
             found = await asyncio.to_thread(followed.find)
             if has_started:
                 has_started = False
-                problem = haste.started(has_changed=followed.is_changed)
+                problem = haste.started(asyncio.get_running_loop().time(), has_changed=followed.is_changed)
                 pause = max(POLL, haste.pause)
             if found is not None:
                 await _take_up(found, roll_out)
@@ -63,19 +65,26 @@ async def follow(plan: UpgradePlan, roll_out: RollOut, complain: Callable[[str],
 class _Haste:
     """Files that change whenever a server is started, as if it wrote into what is watched.
 
-    Only the first look after a start counts. Whoever saves many files fast hits a few starts and misses the next.
+    What counts is the first look after a start: whoever saves many files fast hits a few starts and not the next.
+    A server that writes a little later cannot be told from a person, until no person would go on like that.
     """
 
     def __init__(self) -> None:
         self.pause = 0.0  # before what has changed is taken up
-        self._in_a_row = 0
+        self._during = self._soon_after = 0  # starts in a row
+        self._last = float("-inf")
 
-    def started(self, *, has_changed: bool) -> str:
+    def started(self, now: float, *, has_changed: bool) -> str:
         """A version was started, and the files changed meanwhile or not; what to say of it, once in a row."""
-        self._in_a_row = self._in_a_row + 1 if has_changed else 0
-        beyond = self._in_a_row - _OFTEN
+        is_soon = now - self._last < _SOON + self.pause
+        self._during = self._during + 1 if has_changed else 0
+        self._soon_after = self._soon_after + 1 if is_soon else 0
+        self._last = now
+        beyond = max(self._during - _OFTEN, self._soon_after - _ENDLESS)
         self.pause = min(2.0 ** min(beyond, 10), _LONG_PAUSE) if beyond >= 0 else 0.0
-        return _OWN_WORK.format(_OFTEN) if beyond == 0 else ""
+        if beyond != 0:
+            return ""
+        return _OWN_WORK.format(*("during", _OFTEN) if self._during >= _OFTEN else ("right after", _ENDLESS))
 
 
 class _Found(NamedTuple):

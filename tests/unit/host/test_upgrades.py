@@ -302,6 +302,9 @@ def test_many_versions_that_are_saved_one_right_after_the_other_are_taken_up_at_
             host.wake()
             return found
 
+        def was_looked_at(self, times: int) -> bool:
+            return self.looks > times
+
     host = Following()
     watch = Counting([tmp_path])
 
@@ -309,10 +312,7 @@ def test_many_versions_that_are_saved_one_right_after_the_other_are_taken_up_at_
         for count in range(1, 21):
             (tmp_path / "server.py").write_text("x" * count)
             await host.until(partial(host.was_asked, count))
-            looks = watch.looks
-            await host.until(
-                lambda looks=looks: watch.looks > looks
-            )  # the start is over, and the next one is edited
+            await host.until(partial(watch.was_looked_at, watch.looks))  # the start is over; edit for the next one
 
     host.during(UpgradePlan(watch), story)
 
@@ -322,11 +322,26 @@ def test_many_versions_that_are_saved_one_right_after_the_other_are_taken_up_at_
 def test_starts_that_change_what_is_watched_slow_down_step_by_step_until_one_does_not() -> None:
     haste = upgrades._Haste()
     pauses = []
-    for _ in range(12):
-        haste.started(has_changed=True)
+    for number in range(12):
+        haste.started(100.0 * number, has_changed=True)
         pauses.append(haste.pause)
 
     assert pauses == [0, 0, 0, 0, 1, 2, 4, 8, 16, 30, 30, 30]
-    assert haste.started(has_changed=False) == ""
+    assert haste.started(1200.0, has_changed=False) == ""
     assert haste.pause == 0
-    assert [bool(haste.started(has_changed=True)) for _ in range(6)] == [False] * 4 + [True, False]
+    again = [haste.started(1300.0 + 100 * number, has_changed=True) for number in range(6)]
+    assert [bool(text) for text in again] == [False] * 4 + [True, False]
+
+
+def test_changes_soon_after_every_start_slow_down_when_no_person_would_go_on_like_that() -> None:
+    haste = upgrades._Haste()
+    now, told = 0.0, []
+    for _ in range(37):
+        now += 4.0 + haste.pause
+        told.append(haste.started(now, has_changed=False))
+
+    assert [number for number, text in enumerate(told) if text] == [30]
+    assert "right after each of the last 30 starts" in told[30]
+    assert haste.pause == 30.0
+    haste.started(now + 36.0, has_changed=False)
+    assert haste.pause == 0

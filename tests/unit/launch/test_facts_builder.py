@@ -248,7 +248,7 @@ def test_where_neither_manifest_nor_readme_say_what_it_is_the_package_does(tmp_p
     files = {
         "go.mod": b"module example.com/tablekit\n\ngo 1.21\n",
         "README.md": b"# Humane Tables\n\nJust a few functions for tables and times.\n",
-        "tablekit.go": b"// Package tablekit turns rows into tables.\npackage tablekit\n\n// Draw draws.\nfunc Draw() {}\n",
+        "tablekit.go": b"// Package tablekit turns rows into tables.\npackage tablekit\n\nfunc Draw() {}\n",
     }
     facts, _, _ = built(place_of(tmp_path, files, target_platform="go"))
 

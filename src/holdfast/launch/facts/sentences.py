@@ -88,8 +88,9 @@ def refusal(sentence: str, product: str = "", *, opens: bool = False) -> str:
     for name, pattern in REFUSED:
         if pattern.search(bare):
             return name
-    beginning = "" if opens and _SOME.match(bare) else _beginning(sentence, bare, product)
-    return _form(sentence, bare) or beginning or _substance(bare, product)
+    if opens and _SOME.match(bare):
+        return _form(sentence, bare) or _substance(bare, product)
+    return _form(sentence, bare) or _beginning(sentence, bare, product) or _substance(bare, product)
 
 
 def _form(sentence: str, bare: str) -> str:
