@@ -1,5 +1,6 @@
 """Work in a fork: its answer, its end by time, by error and by signal; nothing of it stays."""
 
+import faulthandler
 import os
 import signal
 import subprocess
@@ -42,6 +43,7 @@ def test_an_error_is_told_without_paths() -> None:
 )
 def test_an_end_without_an_answer_is_a_crash(number: int | None, told: str) -> None:
     def work() -> Any:
+        faulthandler.disable()  # of pytest: its report of a crash that is meant would look like one that is not
         os._exit(7) if number is None else os.kill(os.getpid(), number)
 
     outcome = run_apart(work, 20)
