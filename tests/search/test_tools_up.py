@@ -225,23 +225,36 @@ def test_a_server_that_dies_is_told_and_leaves_nothing(up: Types) -> None:
     assert person.stops() < 3
 
 
-def test_an_address_that_is_none_is_told_before_anything_is_indexed(up: Types, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("--http=nowhere", "'nowhere' is not an address to listen on"),
+        ("--http=0.0.0.0:0", "others can reach 0.0.0.0, and there is no token"),
+        ("--repo=missing", "holdfast: Repo path not found: missing\n  try: Name an existing directory."),
+    ],
+)
+def test_what_cannot_be_served_is_told_before_anything_is_indexed(
+    up: Types, tmp_path: Path, words: str, told: str
+) -> None:
     shutil.rmtree(tmp_path / "home")
-    person = up("--http=nowhere")
+    person = up(words)
 
     assert person.process.wait(BOUND) == 2
-    assert "'nowhere' is not an address to listen on" in person.reads("try:")
+    assert told in person.reads("try:")
     assert not (tmp_path / "home" / ".cache").exists()
 
 
-def test_an_address_that_is_taken_is_told_in_one_line(up: Types) -> None:
+def test_an_address_that_is_taken_is_told_before_anything_is_indexed(up: Types, tmp_path: Path) -> None:
+    shutil.rmtree(tmp_path / "home")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         person = up(f"--http={address}")
-        assert person.process.wait(BOUND) not in (0, None)
+        assert person.process.wait(BOUND) == 2
 
-    said = person.reads(address)
-    assert "Traceback" not in said
+    said = person.reads("try:")
+    assert f"holdfast: cannot listen on {address}: something else listens there already" in said
+    assert len(said.splitlines()) == 2
+    assert not (tmp_path / "home" / ".cache").exists()
     assert marked_processes(person.mark) == []
 
 

@@ -9,9 +9,11 @@ from holdfast.settings import Settings
 from holdfast.version import __version__
 
 if TYPE_CHECKING:
+    import socket
+
     from holdfast.host.front import FrontPlan
 
-__all__ = ["general_front_plan", "http_token", "new_front_plan"]
+__all__ = ["check_front", "general_front_plan", "http_token", "new_front_plan"]
 
 _TOKEN_ENV = "HOLDFAST_HTTP_TOKEN"  # noqa: S105 - the name of a variable
 _LONGEST_TOKEN = 4096
@@ -24,31 +26,27 @@ def general_front_plan(settings: Settings) -> "FrontPlan":
     return new_front_plan(settings, "holdfast.api.program", "/mcp", more)
 
 
+def check_front(settings: Settings) -> None:
+    """UsageError where no front could be started now with these settings: told before anything that takes long."""
+    _opened(settings)[0].close()
+
+
 def new_front_plan(settings: Settings, module: str, shown: str, more: Mapping[str, Any]) -> "FrontPlan":
     """The front that a module is, its socket bound; UsageError where that is not possible or not safe.
 
     `shown` is the path that a person is told of.
     """
     from holdfast.host.front import FrontPlan
-    from holdfast.host.listener import is_loopback, listen, parse_address
+    from holdfast.host.listener import parse_address
 
-    host, port = parse_address(settings.http)
-    tokens = _tokens(settings, are_for_others=not is_loopback(host))
-    hosts, origins = _names(settings)
-    if not tokens and not is_loopback(host):
-        raise UsageError(
-            f"others can reach {host}, and there is no token",
-            remedy=f"set {_TOKEN_ENV}, or give --http-token-file or --http-tokens; or listen on 127.0.0.1",
-        )
-    listener = listen(host, port)
+    listener, who_may_ask = _opened(settings)
+    host, _ = parse_address(settings.http)
     bound = listener.getsockname()[1]
     url = f"http://[{host}]:{bound}" if ":" in host else f"http://{host}:{bound}"
     what = "what it can do" if shown != "/mcp" else "MCP"
     print(f"holdfast: HTTP on {url} ({what}: {url}{shown})", file=sys.stderr, flush=True)
     options: dict[str, Any] = {
-        "tokens": tokens,
-        "allowedHosts": hosts,
-        "corsOrigins": origins,
+        **who_may_ask,
         "timeout": settings.http_timeout,
         "concurrency": settings.http_concurrency,
         "clientConcurrency": settings.http_client_concurrency,
@@ -60,6 +58,21 @@ def new_front_plan(settings: Settings, module: str, shown: str, more: Mapping[st
         **more,
     }
     return FrontPlan([sys.executable, "-m", module], listener, options)
+
+
+def _opened(settings: Settings) -> "tuple[socket.socket, dict[str, Any]]":
+    """The socket, bound, and what the front is told of who may ask."""
+    from holdfast.host.listener import is_loopback, listen, parse_address
+
+    host, port = parse_address(settings.http)
+    tokens = _tokens(settings, are_for_others=not is_loopback(host))
+    hosts, origins = _names(settings)
+    if not tokens and not is_loopback(host):
+        raise UsageError(
+            f"others can reach {host}, and there is no token",
+            remedy=f"set {_TOKEN_ENV}, or give --http-token-file or --http-tokens; or listen on 127.0.0.1",
+        )
+    return listen(host, port), {"tokens": tokens, "allowedHosts": hosts, "corsOrigins": origins}
 
 
 def _tokens(settings: Settings, *, are_for_others: bool) -> list[dict[str, Any]]:

@@ -48,13 +48,13 @@ def command(repo: str | None, address: str, query: str, **options: Any) -> int:
       holdfast up
       holdfast up --repo ~/src/project --http 127.0.0.1:8000
     """
-    from holdfast.cli.http_front import http_token
-    from holdfast.host.listener import parse_address
+    from holdfast.cli.http_front import check_front, http_token
     from holdfast.settings import load_configuration
 
-    parse_address(address)  # a slip of the pen is told before anything is indexed
-    repository, cache = locate(repo, options)
-    settings = load_configuration({}, server="search").settings
+    settings = load_configuration({"http": address}, server="search").settings
+    check_front(settings)  # an address that is taken is told before anything is indexed: that may take minutes
+    with told_plainly():
+        repository, cache = locate(repo, options)
     access = _Access(http_token(settings), settings.http_token_file)
     serving = threading.Event()  # set once everything is shown; from then on Ctrl-C is how it is meant to end
     try:
