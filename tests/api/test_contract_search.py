@@ -210,6 +210,19 @@ def test_a_query_string_that_says_something_wrong_is_refused(server: RunningServ
     assert (got.status, got.json["code"]) == (400, "INVALID_REQUEST")
 
 
+def test_words_that_were_typed_into_the_url_as_they_are_get_the_remedy(server: RunningServer) -> None:
+    """As curl sends them: it encodes nothing."""
+    head = f"Host: 127.0.0.1:{server.port}\r\nConnection: close\r\n\r\n"
+    answer = server.exchange(f"GET /search?q=wörter HTTP/1.1\r\n{head}".encode())
+    told = json.loads(answer.partition(b"\r\n\r\n")[2])
+
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert (told["code"], told["message"]) == (
+        "INVALID_REQUEST", "the request target holds characters that a URL cannot have",
+    )  # fmt: skip
+    assert "--data-urlencode" in told["hint"]
+
+
 @pytest.mark.requirement("S1-7.3-forbidden")
 @pytest.mark.parametrize("where", ["/etc", "/nonexistent", "..", "confidential", "/tmp\0", "~", "/"])
 def test_a_repository_that_is_not_served_is_forbidden_whether_it_exists_or_not(

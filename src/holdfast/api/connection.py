@@ -7,9 +7,11 @@ envelope, and the connection is closed, since nobody can tell where the next req
 
 import asyncio
 import socket
+import sys
 from collections.abc import Callable
 from typing import Any
 
+from httptools import HttpParserInvalidURLError
 from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
@@ -149,7 +151,7 @@ class BoundedConnection(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - ours says more
         """Answer bytes that are no request."""
-        error = self._refusal or refusal("INVALID_REQUEST", "this is not a valid HTTP request")
+        error = self._refusal or _unreadable(sys.exception())
         self._refusal = None
         self._refuse(error)
 
@@ -230,6 +232,17 @@ def connection_class(
     return type(
         "Connection", (BoundedConnection,), {"options": options, "metrics": metrics, "stamp": staticmethod(stamp)}
     )
+
+
+def _unreadable(error: BaseException | None) -> HttpError:
+    """What the parser could not read; a target is told apart, because curl sends what was typed as it is."""
+    if isinstance(error, HttpParserInvalidURLError):
+        return refusal(
+            "INVALID_REQUEST",
+            "the request target holds characters that a URL cannot have",
+            hint="Percent-encode it, as in curl -G --data-urlencode 'q=WORDS'; or send the words in a POST.",
+        )
+    return refusal("INVALID_REQUEST", "this is not a valid HTTP request")
 
 
 def _head_too_large() -> HttpError:
