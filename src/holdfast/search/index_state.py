@@ -46,6 +46,8 @@ def index_state(repository: Repository, cache_dir: Path) -> IndexState:
     except ToolError as error:
         if error.code != "NO_INDEX":
             raise
+        if isinstance(error.__cause__, OSError):
+            return IndexState(None, _trouble(error.__cause__))
         return IndexState(None, _why_there_is_none(IndexHome(index_home(repository, cache_dir))))
     except BaseException as error:
         if not is_unreadable(error):

@@ -28,6 +28,7 @@ from holdfast.search.request import SearchRequest
 from holdfast.search.request_fields import BACKENDS, PORTABLE_BACKENDS
 from holdfast.search.store.database import is_damage
 from holdfast.search.store.reader import StoreReader
+from holdfast.search.trouble import quoted_error
 from holdfast.search.vectors.offered import OfferedVectors
 
 if TYPE_CHECKING:  # the building side is not loaded on the path of a query
@@ -207,7 +208,8 @@ def index_path(repository: Repository, cache_dir: Path) -> Path:
 def open_index(repository: Repository, cache_dir: Path) -> SearchIndex:
     """The index of a repository; ToolError NO_INDEX when there is none that can be read."""
     home = IndexHome(index_home(repository, cache_dir))
-    why = "there is no index of this repository yet"
+    why, hint = "there is no index of this repository yet", f"call build_index, or run `{_BUILD_COMMAND}` there"
+    unreadable: OSError | None = None
     for _ in range(_ATTEMPTS):  # a build may be replaced between reading its name and opening it
         build = home.current()
         if build is None:
@@ -219,15 +221,17 @@ def open_index(repository: Repository, cache_dir: Path) -> SearchIndex:
         except (ValueError, sqlite3.DatabaseError) as error:
             if isinstance(error, sqlite3.DatabaseError) and not is_damage(error):
                 raise
-            why = "its index is damaged"
+            why, unreadable = "its index is damaged", quoted_error(error)
         except BaseException as error:
             if type(error).__name__ != "PanicException":  # of the term index: no Exception, and no importable one
                 raise
             why = "its index is damaged"
+    if unreadable is not None:
+        why = f"its index cannot be read: {str(unreadable.strerror).lower()}"
+        hint = "a search takes locks in the cache directory: change its permissions, or choose another --cache-dir"
     if home.outdated() is not None:
         why = f"its index has the old format {home.outdated()}"
-    hint = f"call build_index, or run `{_BUILD_COMMAND}` there"
-    raise ToolError("NO_INDEX", f"{repository.root.name or '/'}: {why}", hint=hint)
+    raise ToolError("NO_INDEX", f"{repository.root.name or '/'}: {why}", hint=hint) from unreadable
 
 
 def open_to_search(repository: Repository, cache_dir: Path) -> "SearchIndex | StandIn":

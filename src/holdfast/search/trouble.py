@@ -11,7 +11,7 @@ from pathlib import Path
 
 from holdfast.errors import FULL_DISK, UsageError
 
-__all__ = ["trouble_with"]
+__all__ = ["quoted_error", "trouble_with"]
 
 _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
 _LEAST_ROOM = 64 * 1024  # bytes; the index of SQLite's log alone is made of pieces of half of that
@@ -34,11 +34,17 @@ def trouble_with(error: BaseException, cache: Path) -> UsageError | None:
     if isinstance(error, sqlite3.Error):
         return _store_trouble(error, cache)
     if isinstance(error, ValueError):
-        return _term_trouble(str(error), cache)
+        return _term_trouble(error, cache)
     # A panic of the term index is no Exception, and its class cannot be imported.
     if isinstance(error, zlib.error) or type(error).__name__ == "PanicException":
         return _damage()
     return None
+
+
+def quoted_error(error: BaseException) -> OSError | None:
+    """The error of the system that the term index quotes in one of its own; None where it quotes none."""
+    found = _SYSTEM_ERROR.search(str(error)) if isinstance(error, ValueError) else None
+    return None if found is None else OSError(int(found[1]), os.strerror(int(found[1])))
 
 
 def _is_about(error: OSError, cache: Path) -> bool:
@@ -85,11 +91,11 @@ def _store_trouble(error: BaseException, cache: Path) -> UsageError | None:
     return _damage() if is_damage else None
 
 
-def _term_trouble(text: str, cache: Path) -> UsageError | None:
-    quoted = _SYSTEM_ERROR.search(text)
+def _term_trouble(error: ValueError, cache: Path) -> UsageError | None:
+    quoted = quoted_error(error)
     if quoted is not None:
-        return _system_trouble(int(quoted[1]), cache)
-    return _damage() if _DAMAGE.match(text) else None
+        return _system_trouble(quoted.errno or 0, cache)
+    return _damage() if _DAMAGE.match(str(error)) else None
 
 
 def _damage() -> UsageError:

@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 from tests.unit.search.indexed import Indexed, make_indexed
 
+from holdfast.errors import ToolError
 from holdfast.search.answers.status import Checkup
 from holdfast.search.checkup import check_status, disk_findings
 from holdfast.search.integrity import damage_of
+from holdfast.search.library import open_index
 from holdfast.search.repository import find_repository
 
 GIB = 1024**3
@@ -62,6 +64,22 @@ def test_files_that_changed_make_it_stale(tmp_path: Path) -> None:
 
     payload = checked(stale)
     assert (payload["status"], payload["codes"]) == ("warning", ["index-stale"])
+
+
+def test_an_index_that_may_not_be_locked_is_not_called_damaged(broken: Indexed) -> None:
+    lock = broken.build.terms / ".tantivy-meta.lock"
+    lock.unlink()
+    lock.mkdir()  # what nobody can open, not even root
+
+    (finding,) = (one for one in checked(broken)["findings"] if one["area"] == "index")
+    assert (finding["code"], finding["message"]) == (
+        "index-unreadable", "the index cannot be read: is a directory",
+    )  # fmt: skip
+    with pytest.raises(ToolError) as raised:
+        open_index(broken.repository, broken.cache)
+    assert raised.value.code == "NO_INDEX"
+    assert raised.value.message.endswith("its index cannot be read: is a directory")
+    assert "cache directory" in str(raised.value.hint)
 
 
 def test_an_update_that_did_not_finish_is_told(broken: Indexed) -> None:
