@@ -98,7 +98,10 @@ def _rollout(state: State) -> Rollout:
 
 def _probation_ms(state: State, now: float) -> int:
     """How long the release that serves must still hold before it is trusted; 0 when it is."""
-    return max(0, round((state.probation.until - now) * 1000)) if state.probation is not None else 0
+    if state.probation is None:
+        return 0
+    left = state.probation.until - now if state.probation.until else state.policy.probation
+    return max(0, round(left * 1000))
 
 
 def _lifecycle(state: State, active: Worker | None) -> Lifecycle:

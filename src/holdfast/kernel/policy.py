@@ -46,8 +46,8 @@ class Policy:
     restart_slow: float = 30.0
     restart_reset: float = 30.0
     rollout_grace: float = 1.0  # that a client has to ask for the new list of tools before they are there
-    probation: float = 30.0  # that a new release has to show that it holds
-    probation_losses: int = 3  # within that time, after which the one before it serves again
+    probation: float = 30.0  # that a new release has to hold, without a loss
+    probation_losses: int = 3  # before it has, after which the one before it serves again
     probe_hold: float = 30.0
     probe_timeout: float = 10.0
     spare: bool = False

@@ -58,10 +58,16 @@ def begin_probation(turn: Turn, incumbent: Worker | None, successor: Worker) -> 
 
 
 def end_probation(turn: Turn) -> None:
-    """A release that has held long enough stays."""
-    probation = turn.state.probation
-    if probation is not None and (turn.now >= probation.until or turn.state.leaving_at):
-        turn.state.probation = None
+    """A release that has held long enough stays; after a loss it has to, from when a worker of it serves again."""
+    state, probation, active = turn.state, turn.state.probation, turn.active
+    if probation is None:
+        return
+    if state.leaving_at or (probation.until and turn.now >= probation.until):
+        state.probation = None
+    elif not probation.until and active is not None and active.phase is WorkerPhase.READY:
+        until = due_time(turn.now + state.policy.probation, turn.now)
+        state.probation = probation._replace(until=until)
+        turn.wake(until)
 
 
 def is_fallback(turn: Turn, worker: Worker) -> bool:
@@ -85,7 +91,8 @@ def charge_probation(turn: Turn, lost: Worker, cause: Mapping[str, Any]) -> bool
         return False
     losses = probation.losses + 1
     if not is_last_straw(turn, lost):
-        state.probation = probation._replace(losses=losses)
+        # However long the next worker takes to start: that is no time in which the release has held.
+        state.probation = probation._replace(losses=losses, until=0.0)
         return False
     state.probation = None
     how = how_it_ended(cause)

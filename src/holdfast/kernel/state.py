@@ -213,7 +213,7 @@ class Restarts(NamedTuple):
 class Probation(NamedTuple):
     """A release that has just taken over, and what to go back to if it does not hold."""
 
-    until: float
+    until: float  # 0 after a loss, until a worker serves again
     previous: int  # the release before it
     fallback: int  # the generation of the worker that made way, kept meanwhile
     losses: int = 0

@@ -262,7 +262,7 @@ class Settings:
     probation: float = _knob(
         30.0,
         SECONDS,
-        "Seconds that a new release has to hold; one that keeps crashing meanwhile is left for the one before it.",
+        "Seconds that a new release has to hold without a loss; after three it is left for the one before it.",
         "--probation",
     )
 

@@ -372,6 +372,34 @@ def test_a_loss_after_probation_is_a_loss_like_any_other() -> None:
     assert releases(world)[-1] == (3, 2)
 
 
+def test_a_crash_loop_is_left_however_long_each_start_takes() -> None:
+    world = rolling(probation=30.0, probation_losses=3)
+    for _ in range(2):
+        world.lose_worker()
+        world.advance(40.0)
+        world.make_ready()
+        world.advance(20.0)
+    world.lose_worker()
+
+    assert world.state.release == 1
+    assert last_rollout(world)["outcome"] == "rolled_back"
+
+
+def test_a_loss_begins_the_probation_anew_once_a_worker_serves_again() -> None:
+    world = rolling(probation=30.0)
+    world.advance(29.0)
+    world.lose_worker()
+    left = [health(world.state, world.now, 0.0)["probation_ms"]]
+    world.advance(10.0)
+    world.make_ready()
+    world.advance(29.0)
+    left.append(health(world.state, world.now, 0.0)["probation_ms"])
+    world.advance(2.0)
+
+    assert left == [30_000, 1_000]
+    assert world.state.probation is None
+
+
 def test_fewer_losses_than_a_loop_do_not_bring_the_old_release_back() -> None:
     world = rolling(probation_losses=3)
     world.lose_worker()
