@@ -83,7 +83,7 @@ def _below(root: Path) -> Iterator[tuple[str, tuple[int, ...]]]:
     for directory, names, files in os.walk(root):
         names[:] = sorted(name for name in names if not name.startswith(".") and name not in _PASSED_OVER)
         for name in sorted(files):
-            if not name.startswith(".") and not name.endswith((".pyc", "~", ".swp")):
+            if not name.startswith(".") and not name.endswith((".pyc", "~", ".swp", "#")):
                 path = os.path.join(directory, name)
                 yield path, _facts(path)
 

@@ -82,7 +82,15 @@ def test_every_kind_of_change_counts(program: Path, change: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["__pycache__/a.pyc", ".git/index", "node_modules/x.js", "package/.server.py.swp"]
+    "name",
+    [
+        "__pycache__/a.pyc",
+        ".git/index",
+        "node_modules/x.js",
+        "package/.server.py.swp",
+        "#server.py#",
+        "server.py~",
+    ],
 )
 def test_what_a_program_or_an_editor_leaves_beside_it_does_not_count(program: Path, name: str) -> None:
     watch = Watch([program])
