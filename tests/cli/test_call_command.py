@@ -37,6 +37,19 @@ def blocked() -> str:
     return "done"
 """
 
+MIXED = """
+from holdfast import EmbeddedResource, Image, ResourceLink, Server, WithContent
+server = Server("mixed", version="1.0.0")
+
+@server.tool()
+def mixed() -> WithContent[str]:
+    \"\"\"Answer with content of every kind.\"\"\"
+    link = ResourceLink("app://whole", name="whole", mime_type="text/plain")
+    text = EmbeddedResource("app://text", "the embedded text")
+    data = EmbeddedResource("app://bytes", b"x", "image/png")
+    return WithContent("value", link, text, data, Image(b"x"))
+"""
+
 FLOOD = "1001 lines on its stdout that are no MCP messages, the first: 'noise'"
 FOREIGN = (sys.executable, str(Path(__file__).with_name("foreign_server.py")))
 
@@ -156,6 +169,18 @@ def test_a_foreign_server_is_called_behind_two_dashes(cli: Cli) -> None:
     done = cli("call", "echo", "text=5", "times=2", "--", *FOREIGN, "good")
 
     assert (done.returncode, done.stdout) == (0, "55\n")
+
+
+def test_a_link_is_told_by_its_name_and_an_embedded_text_as_it_is(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "mixed.py").write_text(MIXED)
+    done = cli("call", "mixed.py", "mixed", cwd=tmp_path)
+
+    assert done.stdout.splitlines()[-4:] == [
+        "[resource_link app://whole text/plain]",
+        "the embedded text",
+        "[resource app://bytes image/png]; --json prints it whole",
+        "[image image/png]; --json prints it whole",
+    ]
 
 
 def test_options_behind_the_dashes_belong_to_the_server(cli: Cli) -> None:

@@ -139,10 +139,14 @@ def _readable(result: dict[str, Any]) -> Iterator[str]:
     content = result.get("content")
     items = [item for item in content if isinstance(item, dict)] if isinstance(content, list) else []
     for item in items:
-        if isinstance(item.get("text"), str):
-            yield item["text"]
-        else:
-            kind = item.get("mimeType") or item.get("uri") or ""
-            yield f"[{item.get('type', 'unknown')} {kind}]; --json prints it whole".replace(" ]", "]")
+        resource = item.get("resource")
+        whole = resource if isinstance(resource, dict) else item  # what is embedded has its own name and text
+        if isinstance(whole.get("text"), str):
+            yield whole["text"]
+            continue
+        words = [item.get("type", "unknown"), whole.get("uri"), whole.get("mimeType")]
+        told = f"[{' '.join(str(word) for word in words if word)}]"
+        # A link is nothing more than its name, which `resources/read` takes.
+        yield told if item.get("type") == "resource_link" else f"{told}; --json prints it whole"
     if not items and "structuredContent" in result:
         yield encode(result["structuredContent"]).decode()
