@@ -72,6 +72,12 @@ def test_the_version_of_a_surface_of_ours_is_asked_for_by_its_own_name() -> None
     assert told.endswith("; to say so it must raise surface_version to 2.0.0")
 
 
+def test_a_tool_that_is_gone_is_named_once() -> None:
+    told = problem_with(surface("1.0.0", tool()), surface("1.0.0"))
+
+    assert "(read: the tool is gone: calls to this name fail)" in told
+
+
 def test_many_changes_are_told_in_one_line() -> None:
     tools = [tool(f"t{number}", version="1.0.0") for number in range(10)]
     changed = [tool(f"t{number}", version="1.0.0", required=True) for number in range(10)]

@@ -164,7 +164,7 @@ def _loss(tool: ToolView, new: SurfaceView, heir: str | None, day: dt.date, *, s
     if heir is not None:
         yield change("tool.renamed", "", f"{tool.name} -> {heir}", strict=strict, witness=witness)
     else:
-        yield change("tool.removed", "", f"tool {tool.name}", strict=strict, witness=witness)
+        yield change("tool.removed", "", "the tool is gone", strict=strict, witness=witness)
     deprecated = tool.facets.get("deprecated")
     if deprecated and not is_sunset(deprecated, day, numbers_of(new.version)):
         what = f"announced for {sunset_of(deprecated)}"
