@@ -21,6 +21,7 @@ def test_the_guide_has_the_checks_as_the_table_has_them() -> None:
     fresh = with_checks(GUIDE)
     assert fresh == GUIDE, "write holdfast.probe.pages.with_checks(page) to docs/guides/probe.md"
     assert all(f"`{check.id}`" in GUIDE for check in CHECKS)
+    assert "\n### envelopes: JSON that" in GUIDE
 
 
 def test_every_option_of_a_command_in_the_guide_exists() -> None:

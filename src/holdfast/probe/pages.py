@@ -24,7 +24,7 @@ def with_checks(page: str) -> str:
 
 def _lines() -> Iterator[str]:
     for group, words in GROUPS.items():
-        yield f"### {group}: {words[0].lower()}{words[1:]}"
+        yield f"### {group}: {words if words[1].isupper() else words[0].lower() + words[1:]}"
         yield ""
         yield "| check | how it is made | weight | why it matters |"
         yield "| --- | --- | --- | --- |"
