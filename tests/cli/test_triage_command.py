@@ -108,3 +108,12 @@ def test_a_finding_with_nothing_but_a_title_is_listed_with_it(cli: Cli, reposito
     taken = cli("triage", "ingest", "generic", "one.json", cwd=repository)
     assert taken.stdout == "1 finding of generic: 1 written, 0 unchanged, 0 bad\n"
     assert cli("triage", "list", cwd=repository).stdout.splitlines()[0].endswith(" door left open")
+
+
+def test_findings_of_one_rule_in_one_file_are_listed_with_their_lines(cli: Cli, repository: Path) -> None:
+    found = [{"check_id": "S1", "path": "a.py", "start": {"line": line}} for line in (5, 9)]
+    (repository / "report.json").write_text(json.dumps({"results": found, "errors": []}))
+    cli("triage", "ingest", "generic", "report.json", cwd=repository)
+    listed = cli("triage", "list", cwd=repository).stdout.splitlines()[:2]
+
+    assert sorted(line.split()[-1] for line in listed) == ["a.py:5", "a.py:9"]

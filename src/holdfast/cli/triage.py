@@ -252,7 +252,8 @@ def _describe_list(report: dict[str, Any]) -> Iterable[str]:
     from holdfast.present.bounds import clean_line
 
     for one in report["findings"]:
-        about = " ".join(filter(None, (one["vulnId"], one["package"], one["path"]))) or one["title"] or ""
+        place = f"{one['path']}:{one['line']}" if one["line"] else one["path"]
+        about = " ".join(filter(None, (one["vulnId"], one["package"], place))) or one["title"] or ""
         yield clean_line(f"{one['recordId']}  {one['severity']:<13} {one['decision']:<14} {about}")
     decided = ", ".join(f"{count:,} {name}" for name, count in report["decisions"].items())
     yield f"{len(report['findings']):,} of {counted(report['total'], 'finding')}" + (

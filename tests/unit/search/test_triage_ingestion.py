@@ -42,7 +42,7 @@ def everything(desk: Desk) -> dict[str, bytes]:
 # --- what is read ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("wrapper", ["alerts", "findings", "records", "items"])
+@pytest.mark.parametrize("wrapper", ["alerts", "findings", "records", "items", "results", "issues"])
 def test_a_list_may_stand_alone_or_inside_of_an_object(desk: Desk, wrapper: str) -> None:
     listed = [{"vulnId": "A"}, {"vulnId": "B"}]
 
@@ -53,6 +53,16 @@ def test_one_object_is_one_finding_and_pages_of_lists_are_one_list(desk: Desk) -
     assert desk.ingest({"vulnId": "A"})["total"] == 1
     assert desk.ingest([[{"vulnId": "A"}], [{"vulnId": "B"}]])["total"] == 2
     assert desk.ingest([])["total"] == 0
+
+
+def test_a_document_in_which_nothing_of_a_finding_is_found_is_told(desk: Desk) -> None:
+    told = desk.ingest({"auditReportVersion": 2, "vulnerabilities": {"minimist": {"severity": "high"}}})[
+        "warnings"
+    ]
+
+    assert [warning["code"] for warning in told] == ["nothing-known"]
+    assert told[0]["message"].startswith("no rule, title, package or place was found in 1 finding: ")
+    assert desk.ingest([{"title": "door left open"}, {"file": "a.py"}])["warnings"] == []
 
 
 def test_bad_lines_are_told_with_their_numbers_and_cost_only_themselves(desk: Desk) -> None:

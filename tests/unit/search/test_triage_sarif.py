@@ -166,3 +166,52 @@ def test_bad_results_are_told_with_their_position_and_good_ones_are_kept(desk: D
     with pytest.raises(ToolError, match="none of the 1 entries"):
         desk.ingest({"version": "2.1.0"}, "sarif")
     assert desk.ingest({"version": "2.1.0", "runs": []}, "sarif")["total"] == 0
+
+
+def several(fingerprints: dict[str, str], *lines: int) -> dict[str, Any]:
+    """A log in which one rule finds something in several lines of one file, all with these fingerprints."""
+    log = copy.deepcopy(LOG)
+    result = log["runs"][0]["results"][0]
+    places = [copy.deepcopy(result) | {"fingerprints": fingerprints} for _ in lines]
+    for place, line in zip(places, lines, strict=True):
+        place["locations"][0]["physicalLocation"]["region"] = {"startLine": line}
+        del place["partialFingerprints"]
+    log["runs"][0]["results"] = places
+    return log
+
+
+@pytest.mark.parametrize(
+    "fingerprints",
+    [
+        {"matchBasedId/v1": "requires login"},  # Semgrep where nobody is logged in
+        {"contextHash/v1": "9f86d081884c7d65"},  # Flawfinder: three lines of the same words
+        {"commitSha": "", "author": ""},  # Gitleaks outside of a history
+    ],
+    ids=["placeholder", "same words", "empty"],
+)
+def test_results_that_share_a_fingerprint_are_findings_of_their_own(
+    desk: Desk, fingerprints: dict[str, str]
+) -> None:
+    answer = desk.ingest(several(fingerprints, 5, 9, 17), "sarif")
+    again = several(fingerprints, 5, 9, 17)
+    again["runs"][0]["results"].reverse()
+
+    assert (answer["written"], answer["errors"]) == (3, 0)
+    assert sorted(record["location"]["startLine"] for record in _read(answer)) == [5, 9, 17]
+    assert desk.ingest(again, "sarif")["unchanged"] == 3
+
+
+def test_the_same_result_told_twice_is_one_finding(desk: Desk) -> None:
+    answer = desk.ingest(several({"contextHash/v1": "9f86d081884c7d65"}, 5, 5, 9), "sarif")
+
+    assert (answer["written"], [one["index"] for one in answer["errorDetails"]]) == (2, [1])
+
+
+def test_a_place_is_read_from_the_list_of_files_and_from_the_base_that_its_run_names(desk: Desk) -> None:
+    log = changed(locations=[{"physicalLocation": {"artifactLocation": {"index": 1}, "region": {"startLine": 4}}}])
+    log["runs"][0]["artifacts"] = [{}, {"location": {"uri": "db.py", "uriBaseId": "ROOTPATH"}}]
+    log["runs"][0]["originalUriBaseIds"] = {"ROOTPATH": {"uri": f"file://{desk.repository.root.as_posix()}/api"}}
+    assert first(desk, log)["location"] == {"path": "api/db.py", "startLine": 4, "endLine": 4}
+
+    log["runs"][0]["originalUriBaseIds"] = {"ROOTPATH": {"uri": "file:///github/workspace/"}}
+    assert first(desk, log)["location"]["path"] == "db.py"

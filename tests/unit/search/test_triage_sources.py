@@ -187,6 +187,40 @@ def test_a_generic_finding_may_be_flat_or_nested(style: str) -> None:
     assert record["asset"]["assetId"] == "web-1"
 
 
+SEMGREP = {
+    "check_id": "python.lang.subprocess-shell-true",
+    "path": "src/a.py",
+    "start": {"line": 5, "col": 5},
+    "end": {"line": 6, "col": 40},
+    "extra": {
+        "message": "Found 'subprocess' with shell=True.",
+        "severity": "ERROR",
+        "metadata": {"cwe": ["CWE-78: OS Command Injection"], "references": ["https://semgrep.example/r"]},
+        "fingerprint": "requires login",
+    },
+}
+BANDIT = {
+    "test_id": "B602",
+    "filename": "src/a.py",
+    "line_number": 5,
+    "issue_severity": "HIGH",
+    "issue_text": "subprocess call with shell=True identified.",
+    "code": "5 subprocess.run(x, shell=True)",
+}
+
+
+@pytest.mark.parametrize(("entry", "rule"), [(SEMGREP, "python.lang.subprocess-shell-true"), (BANDIT, "B602")])
+def test_what_analysers_write_by_themselves_is_read_with_rule_words_and_place(
+    entry: dict[str, Any], rule: str
+) -> None:
+    record = filed("generic", entry)
+
+    assert (record["vuln"]["vulnId"], record["vuln"]["severity"]) == (rule, "high")
+    assert "shell=True" in record["vuln"]["title"]
+    assert (record["location"]["path"], record["location"]["startLine"]) == ("src/a.py", 5)
+    assert "parseWarnings" not in record
+
+
 def test_a_severity_that_is_not_said_follows_from_the_score_and_that_is_told() -> None:
     record = filed("generic", {"vulnId": "X-1", "cvss": [{"baseScore": 9.1}]})
 

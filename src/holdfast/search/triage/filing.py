@@ -14,7 +14,8 @@ from holdfast.search.triage.inspector import read_inspector_finding
 from holdfast.search.triage.intake import Opener
 from holdfast.search.triage.record import ROUTING, Reading, digest, is_safe_name
 from holdfast.search.triage.routing import Additions
-from holdfast.search.triage.sarif import read_sarif_result, sarif_results
+from holdfast.search.triage.sarif import read_sarif_result
+from holdfast.search.triage.sarif_log import sarif_results
 
 __all__ = ["OPENERS", "SOURCES", "Filing", "UnusableFindingError", "canonical_source"]
 

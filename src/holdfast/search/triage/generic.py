@@ -22,6 +22,7 @@ from holdfast.search.triage.record import (
 
 __all__ = ["exposure_of", "read_generic_finding"]
 
+_NAMES = ("vuln_id", "vulnerability_id", "cve", "cve_id", "ghsa_id", "rule_id", "check_id", "test_id")
 _PURL_ECOSYSTEMS = {"pypi": "pip", "gem": "rubygems", "golang": "go", "cargo": "rust"}
 
 
@@ -75,14 +76,13 @@ def exposure_of(written: Fields) -> dict[str, Any]:
 
 def _vulnerability(entry: Fields, notes: list[str]) -> dict[str, Any]:
     inner = entry.inner("vuln", "vulnerability")
-    both = (inner, entry)
+    both = (inner, entry, entry.inner("extra"), entry.inner("extra.metadata"))  # where Semgrep says nearly all
     score = _score(inner) or _score(entry)
-    word = _first(both, "severity", "severity.level", "severity.value", "severity.label")
+    word = _first(both, "severity", "severity.level", "severity.value", "severity.label", "issue_severity")
     return vulnerability(
-        vuln_id=_first(both, "vuln_id", "vulnerability_id", "cve", "cve_id", "ghsa_id", "rule_id", "check_id")
-        or entry.text("vulnerability", "vuln"),
+        vuln_id=_first(both, *_NAMES) or entry.text("vulnerability", "vuln"),
         cve=_first(both, "cve", "cve_id"),
-        title=_first(both, "title", "summary") or entry.text("name", "message"),
+        title=_first(both, "title", "summary") or entry.text("name") or _first(both, "message", "issue_text"),
         description=inner.text("description", most=PARAGRAPH)
         or entry.text("description", "details", most=PARAGRAPH),
         level=severity(word, score, notes),
@@ -157,8 +157,8 @@ def _location(entry: Fields) -> dict[str, Any] | None:
     inner = entry.inner("location")
     if inner and inner.text("path", "file"):
         return location(inner.text("path", "file"), inner.number("start_line", "line"), inner.number("end_line"))
-    path = entry.text("location", "file", "file_path", "path")
-    start = entry.number("line", "start_line", "start.line")
+    path = entry.text("location", "file", "file_path", "path", "filename")
+    start = entry.number("line", "start_line", "start.line", "line_number")
     return location(path, start, entry.number("end_line", "end.line"))
 
 

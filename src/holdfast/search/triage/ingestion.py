@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import ToolError
+from holdfast.present.counted import counted
 from holdfast.search.repository import Repository
 from holdfast.search.triage.filing import OPENERS, SOURCES, Filing, UnusableFindingError, canonical_source
 from holdfast.search.triage.intake import Intake, read_input
@@ -67,7 +68,7 @@ def ingest(
         "recordIds": work.ids[:MOST_LISTED],
         "records": [_named(files, record_id) for record_id in work.ids[:MOST_LISTED]],
         "errorDetails": errors[:MOST_LISTED],
-        "warnings": intake.warnings + _cut(max(len(work.ids), len(errors))),
+        "warnings": intake.warnings + _silent(work.silent) + _cut(max(len(work.ids), len(errors))),
     }
 
 
@@ -80,6 +81,7 @@ class _Ingestion:
     problems: list[tuple[int, str]]
     written: int = 0
     unchanged: int = 0
+    silent: int = 0  # findings that say nothing of what findings are asked for
     ids: list[str] = field(default_factory=list)
     _seen: dict[str, int] = field(default_factory=dict)
 
@@ -108,6 +110,7 @@ class _Ingestion:
                 f"its recordId {name} belongs to a {old['recordType']} of {old.get('source')}"
             )
         self.ids.append(name)
+        self.silent += _is_silent(record)
         if old is not None and content(old) == content(record):
             self.unchanged += 1
             if not self.files.markdown_path(name).exists():
@@ -121,6 +124,20 @@ class _Ingestion:
 def _named(files: RecordFiles, record_id: str) -> dict[str, str]:
     paths = {"jsonPath": files.json_path(record_id), "mdPath": files.markdown_path(record_id)}
     return {"recordId": record_id} | {name: str(path) for name, path in paths.items()}
+
+
+def _is_silent(record: Mapping[str, Any]) -> bool:
+    vuln, named = record["vuln"], (record["package"]["name"], record["asset"]["assetId"], record.get("location"))
+    return not any((vuln["vulnId"], vuln["title"], vuln["description"], *named))
+
+
+def _silent(count: int) -> list[dict[str, str]]:
+    if not count:
+        return []
+    message = (
+        f"no rule, title, package or place was found in {counted(count, 'finding')}: is it a list of findings?"
+    )
+    return [{"code": "nothing-known", "message": message}]
 
 
 def _cut(most: int) -> list[dict[str, str]]:

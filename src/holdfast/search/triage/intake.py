@@ -28,7 +28,7 @@ Opener = Callable[[Any, "Intake"], Iterable[Any] | None]
 MOST_BYTES = 64 * 1024 * 1024
 MOST_ENTRIES = 100_000
 
-_WRAPPERS = ("alerts", "findings", "records", "items")
+_WRAPPERS = ("alerts", "findings", "records", "items", "results", "issues")
 _TOKENS = ("nextToken", "NextToken")
 _ABOUT_PAGES = {"ResponseMetadata", "pageInfo", "metadata"}  # objects that stand beside the list of a page
 _GZIP = b"\x1f\x8b"

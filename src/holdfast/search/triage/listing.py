@@ -60,6 +60,7 @@ def _short(record: Mapping[str, Any], newest: Mapping[str, Mapping[str, Any]]) -
         "title": vuln.get("title"),
         "package": package.get("name"),
         "path": package.get("manifestPath") or place.get("path"),
+        "line": None if package.get("manifestPath") else place.get("startLine"),
         "state": record.get("state"),
         "decision": UNDECIDED if decision is None else EXPIRED if is_over else str(decision.get("status")),
         "expiresAt": until,

@@ -42,7 +42,10 @@ _PREFIX_DIGITS = 16
 _TIMES = ("createdAt", "updatedAt")
 _CVE = re.compile(r"\bCVE-\d{4}-\d{4,}\b", re.IGNORECASE)
 _SEVERITY_WORD = re.compile(r"[a-z][a-z _-]{0,39}")
-_SAME_SEVERITY = {"moderate": "medium", "info": "informational", "untriaged": "unknown", "undefined": "unknown"}
+_SAME_SEVERITY = {
+    "error": "high", "warning": "medium", "note": "low", "moderate": "medium", "info": "informational",
+    "untriaged": "unknown", "undefined": "unknown",
+}  # fmt: skip
 _SEVERITY_BY_SCORE = ((9.0, "critical"), (7.0, "high"), (4.0, "medium"), (0.1, "low"), (0.0, "informational"))
 
 
