@@ -42,6 +42,18 @@ def test_a_handshake_promises_what_the_host_adds_as_a_request_that_describes_its
         assert introduced.get("resources") == discovered.get("resources")
 
 
+def test_a_missing_resource_has_the_code_of_the_revision(tmp_path: Path) -> None:
+    library = str(Path(__file__).parents[2] / "examples" / "library.py")
+    with serving(tmp_path, ["serve", library]) as server:
+        missing = {"uri": "library://books/99"}
+        older, newer = server.session().ask("resources/read", missing), server.ask("resources/read", missing).json
+        bad = server.session().ask("resources/read", {"uri": "library://books/none"})
+
+    assert (older["error"]["code"], newer["error"]["code"]) == (-32002, -32602)
+    assert older["error"]["data"]["uri"] == missing["uri"]
+    assert bad["error"]["code"] == -32602
+
+
 def test_a_revision_that_nobody_knows_gets_the_latest(harbour: McpServer) -> None:
     assert harbour.session("2030-01-01").answer["result"]["protocolVersion"] == "2025-11-25"
 

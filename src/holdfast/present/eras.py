@@ -136,7 +136,7 @@ TRANSLATIONS = (
      "`input_required` is put to the client, and the call repeated with its answers"),
     ("tools", "`execution` is removed", "an output schema that is no object is removed, with what it describes"),
     ("content", "as it is", "links and sound become text where the revision does not know them"),
-    ("resource not found", "-32002 becomes -32602", "as it is"),
+    ("resource not found", "-32002 becomes -32602", "-32602 becomes -32002"),
 )  # fmt: skip
 
 
@@ -294,9 +294,13 @@ def result_for_handshake(method: str, result: Any, revision: str) -> Any:
     return told
 
 
-def error_for_handshake(error: Mapping[str, Any]) -> dict[str, Any]:
+def error_for_handshake(method: str, error: Mapping[str, Any]) -> dict[str, Any]:
     """An error with the code that revisions with a handshake have for it."""
-    code = error.get("code")
+    code, data = error.get("code"), _dict(error.get("data"))
+    # Only where a resource is missing its address is told; a server of ours tells it always, and a code.
+    is_gone = method == "resources/read" and "uri" in data and data.get("code", "NOT_FOUND") == "NOT_FOUND"
+    if code == INVALID_PARAMS and is_gone:
+        return {**error, "code": RESOURCE_NOT_FOUND}
     return {**error, "code": HANDSHAKE_NUMBERS.get(code, code)}  # type: ignore[arg-type]
 
 

@@ -251,7 +251,7 @@ class HandshakeSession:
         if call.method == "ping":
             flow.answer(call.number, {})  # whatever it says, it lives
         elif response.error is not None:
-            flow.fail(call.number, error_for_handshake(response.error))
+            flow.fail(call.number, error_for_handshake(call.method, response.error))
         elif kind == "input_required" and not is_over:
             self._ask_client(call, result, flow)
         elif kind != "complete":

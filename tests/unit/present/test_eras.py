@@ -189,6 +189,21 @@ def test_a_missing_resource_has_the_code_of_its_revision() -> None:
 
     assert eras.error_for_modern(gone) == {**gone, "code": -32602}
     assert eras.error_for_modern({"code": 17, "message": "own"}) == {"code": 17, "message": "own"}
+    assert eras.error_for_handshake("resources/read", {**gone, "code": -32602}) == gone
+
+
+@pytest.mark.parametrize(
+    ("method", "data"),
+    [
+        ("resources/read", {"uri": "x", "code": "INVALID_REQUEST"}),
+        ("resources/read", {}),
+        ("tools/call", {"code": "NOT_FOUND"}),
+    ],
+)
+def test_another_refusal_keeps_its_code(method: str, data: dict[str, Any]) -> None:
+    error = {"code": -32602, "message": "no", "data": data}
+
+    assert eras.error_for_handshake(method, error) == error
 
 
 # --- introductions -----------------------------------------------------------------------------------------------
