@@ -17,6 +17,7 @@ __all__ = ["NO_DEFAULT", "Parameter", "Signature", "check_importable", "read_sig
 
 NO_DEFAULT: Any = inspect.Parameter.empty
 
+_CONTEXT_NAMES = ("ctx", "context")
 _BY_POSITION = {
     inspect.Parameter.POSITIONAL_ONLY: ("is positional-only", "remove the `/` from the signature"),
     inspect.Parameter.VAR_POSITIONAL: ("takes any number of values", "declare one parameter of type list[...]"),
@@ -58,7 +59,7 @@ def read_signature(function: Callable[..., Any], tool: str, context_types: tuple
     context: str | None = None
     is_async = inspect.iscoroutinefunction(function)
     for name, parameter in inspect.signature(function).parameters.items():
-        _check_parameter(parameter, tool, hints)
+        _check_parameter(parameter, tool, hints, context_types[0 if is_async else -1] if context_types else None)
         if not _is_context(hints[name], context_types):
             parameters.append(Parameter(name, hints[name], parameter.default))
         elif context is None:
@@ -107,14 +108,20 @@ def _resolved_hints(function: Callable[..., Any], tool: str) -> dict[str, Any]:
         ) from None
 
 
-def _check_parameter(parameter: inspect.Parameter, tool: str, hints: dict[str, Any]) -> None:
+def _check_parameter(
+    parameter: inspect.Parameter, tool: str, hints: dict[str, Any], context_type: type | None
+) -> None:
+    name = parameter.name
     if parameter.kind in _BY_POSITION:
         what, remedy = _BY_POSITION[parameter.kind]
-        raise refusal(tool, what, remedy, parameter=parameter.name)
-    if parameter.name not in hints:
-        raise refusal(
-            tool, "has no type", f"annotate it, such as `{parameter.name}: str`", parameter=parameter.name
-        )
+        raise refusal(tool, what, remedy, parameter=name)
+    if name in hints:
+        return
+    if name == "self":
+        what = "is the object of a method that is not bound to one"
+        raise refusal(tool, what, "register the method of an object, or a function", parameter=name)
+    example = context_type.__name__ if context_type is not None and name in _CONTEXT_NAMES else "str"
+    raise refusal(tool, "has no type", f"annotate it, such as `{name}: {example}`", parameter=name)
 
 
 def _check_context(name: str, annotation: Any, tool: str, right: type, *, is_async: bool) -> None:

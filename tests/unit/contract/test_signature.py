@@ -92,6 +92,8 @@ def positional(a: int, /) -> None: ...
 def many(*values: int) -> None: ...
 def keywords(**values: int) -> None: ...
 def untyped(a) -> None: ...  # type: ignore[no-untyped-def]
+def untyped_context(ctx) -> None: ...  # type: ignore[no-untyped-def]
+def method(self, a: int) -> None: ...  # type: ignore[no-untyped-def]
 def no_return(a: int): ...  # type: ignore[no-untyped-def]
 def unresolved(a: "Nowhere") -> None: ...  # type: ignore[name-defined]  # noqa: F821
 def broken(a: "1 +") -> None: ...  # type: ignore[valid-type]  # noqa: F722
@@ -113,6 +115,8 @@ def two_contexts(a: Context, b: Context) -> None: ...
         (many, "parameter 'values': takes any number", "list"),
         (keywords, "parameter 'values': takes any keyword", "each parameter by name"),
         (untyped, "parameter 'a': has no type", "`a: str`"),
+        (untyped_context, "parameter 'ctx': has no type", "`ctx: Context`"),
+        (method, "parameter 'self': is the object of a method", "the method of an object"),
         (no_return, "no return annotation", "None for nothing"),
         (unresolved, "name 'Nowhere' is not defined", "module level"),
         (broken, "SyntaxError", "module level"),
