@@ -106,12 +106,17 @@ class ClientSession:
         return self.peer
 
     async def list_tools(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
-        """Every tool that the server offers, from all pages."""
+        """Every tool that the server offers, from all pages; none where it has no such list."""
         tools: list[dict[str, Any]] = []
         seen: set[str] = set()
         params: dict[str, Any] = {}
         for _ in range(MAX_PAGES):
-            page = await self.request("tools/list", params, timeout=timeout)
+            try:
+                page = await self.request("tools/list", params, timeout=timeout)
+            except PeerError as error:
+                if error.code == METHOD_NOT_FOUND and not tools:
+                    return []  # prompts or resources alone
+                raise
             tools += checked_tools(page)
             cursor = page.get("nextCursor")
             if cursor is None:

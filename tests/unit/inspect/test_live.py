@@ -55,9 +55,8 @@ def test_the_order_in_which_a_server_lists_is_no_part_of_its_surface() -> None:
 
 
 def test_what_is_offered_but_not_there_is_an_empty_list() -> None:
-    document = asked(
-        {"prompts/list": RefusedError(-32601), "resources/templates/list": RefusedError(-32601)}, live_snapshot
-    )
+    methods = ("tools/list", "prompts/list", "resources/templates/list")
+    document = asked({method: RefusedError(-32601) for method in methods}, live_snapshot)
 
     assert (document["prompts"], document["resourceTemplates"]) == ([], [])
 
