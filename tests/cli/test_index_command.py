@@ -103,8 +103,9 @@ def test_garbage_and_compaction_are_told_with_sizes() -> None:
     assert list(describe_collected(report)) == [
         "would remove /cache/a  1.5 kB  old-build",
         "would remove 1, 1.5 kB",
-        "kept /cache/b: it is being written",
+        "would keep /cache/b: it is being written",
     ]
+    assert list(describe_collected({**report, "dryRun": False}))[-1] == "kept /cache/b: it is being written"
     assert describe_compaction({"bytesBefore": 3000, "bytes": 2000}) == "compacted: 3.0 kB before, 2.0 kB now"
 
 

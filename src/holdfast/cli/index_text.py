@@ -165,10 +165,10 @@ def describe_compaction(report: Report) -> str:
 
 def describe_collected(report: Report) -> Iterator[str]:
     """What was removed, or would be, one line each, the sum, and what had to stay."""
-    verb = "would remove" if report["dryRun"] else "removed"
+    verb, left = ("would remove", "would keep") if report["dryRun"] else ("removed", "kept")
     removed = report["removals"]
     for item in removed:
         yield clean_line(f"{verb} {item['path']}  {size_of(item['bytes'])}  {item['reason']}")
     yield f"{verb} {len(removed):,}, {size_of(report['freedBytes'])}" if removed else "nothing to remove"
     for item in (*report["failedRemovals"], *report["kept"]):
-        yield clean_line(f"kept {item['path']}: {item['reason']}")
+        yield clean_line(f"{left} {item['path']}: {item['reason']}")
