@@ -36,6 +36,7 @@ def test_health_is_told_even_when_the_host_says_nothing(start: Start) -> None:
     assert b"holdfast_host_up 0" in front.get("/metrics").body
 
 
+@pytest.mark.requirement("OURS-15-repo")
 @pytest.mark.requirement("S1-4.1-http")
 @pytest.mark.requirement("S1-7.2.2-status")
 @pytest.mark.parametrize("query", ["", "?repo=project"])
@@ -87,6 +88,7 @@ def test_the_status_stream_starts_with_the_repository_and_ends_with_done(server:
     assert events[2][1]["result"] == {}
 
 
+@pytest.mark.requirement("OURS-15-repo")
 def test_with_paths_shown_every_path_is_told_as_it_is(start: Start) -> None:
     front = start(showPaths=True)
     status = front.get("/status").json

@@ -165,6 +165,31 @@ def test_a_file_of_the_repository_that_cannot_be_read_is_told_by_every_call_and_
     assert "served without it, every call says so" in said
 
 
+@pytest.mark.requirement("S1-6.3-legacy-selected")
+@pytest.mark.parametrize(
+    ("text", "words", "is_legacy"),
+    [
+        ('{"mcp": {"mode": "legacy"}}', (), True),
+        ('{"mcp": {"mode": "legacy"}}', ("--mcp-mode", "native"), False),  # whoever starts it has the last word
+        ("{}", ("--mcp-mode", "legacy"), True),
+        ("{}", (), False),
+    ],
+)
+def test_the_framing_is_chosen_by_the_option_or_by_the_repository(
+    program: Cli, tmp_path: Path, text: str, words: tuple[str, ...], is_legacy: bool
+) -> None:
+    (tmp_path / ".pairofcleats.json").write_text(text)
+    ping = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
+    said = b"Content-Length: %d\r\n\r\n%b" % (len(ping), ping) if is_legacy else ping + b"\n"
+    command = ["serve", "search", "--standalone", "--repo", str(tmp_path), "--cache-dir", str(tmp_path / "cache")]
+
+    done = program(*command, *words, input=said.decode(), env={"HOLDFAST_CONFIG": "none"})
+
+    pong = '{"jsonrpc":"2.0","id":1,"result":{}}'
+    assert done.stdout.strip() == (f"Content-Length: {len(pong)}\n\n{pong}" if is_legacy else pong)
+    assert done.returncode == 0
+
+
 @pytest.mark.parametrize(
     ("text", "words", "told"),
     [

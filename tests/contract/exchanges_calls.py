@@ -42,7 +42,7 @@ RESULTS = (
         "a revision without structured content gets none",
         "2025-03-26",
         (Send((call(Id(1), "add", {"a": 1, "b": 2}),)), Result(Id(1), plain({"total": 3}))),
-        SUCCESS,
+        (*SUCCESS, "OURS-14-structured"),
     ),
     Exchange(
         "a result in the dialect status says so",
@@ -51,11 +51,13 @@ RESULTS = (
             Send((call(Id(1), "add", {"a": 1, "b": 2}),)),
             Result(Id(1), structured({"status": "success", "total": 3})),
         ),
+        ("OURS-15-status",),
     ),
     Exchange(
         "a result in the dialect launch says so",
         "2024-11-05",
         (Send((call(Id(1), "add", {"a": 1, "b": 2}),)), Result(Id(1), plain({"ok": True, "total": 3}))),
+        ("OURS-15-launch",),
     ),
     Exchange(
         "a result that is no object stands under a name",
@@ -101,7 +103,7 @@ FAILURES = (
                 ),
             ),
         ),
-        (*FAILURE, "S1-5.2-tool-error-envelope"),
+        (*FAILURE, "S1-5.2-tool-error-envelope", "OURS-15-poc"),
     ),
     Exchange(
         "a declared code ends a call in the dialect status",
@@ -125,6 +127,7 @@ FAILURES = (
                 ),
             ),
         ),
+        ("OURS-15-status",),
     ),
     Exchange(
         "a declared code ends a call in the dialect launch",
@@ -149,6 +152,7 @@ FAILURES = (
                 ),
             ),
         ),
+        ("OURS-15-launch",),
     ),
 )
 
@@ -210,6 +214,7 @@ ARGUMENTS = (
                 },
             ),
         ),
+        ("OURS-9-later-revisions",),
     ),
     Exchange(
         "in the dialect launch invalid arguments are a tool error at every revision",
@@ -234,6 +239,7 @@ ARGUMENTS = (
                 ),
             ),
         ),
+        ("OURS-9-launch",),
     ),
     Exchange(
         "unknown arguments are rejected",
@@ -315,6 +321,7 @@ PRESENTATION = (
             Send((call(Id(3), "add", {"a": 1, "b": 2}, **{"io.holdfast/render": "crayon"}),)),
             Result(Id(3), poc_failed("INVALID_REQUEST", violations=ListOf(ANY, 1))),
         ),
+        ("OURS-14-structured", "OURS-14-choice"),
     ),
 )
 

@@ -9,7 +9,7 @@ from tests.contract.steps import Error, Flood, Raw, Result, Send, Silent, Togeth
 LEGACY_LINES = "Lines mean nothing inside a message of declared length; there the case is a broken header instead."
 CRLF = b'{"jsonrpc":"2.0","id":"crlf","method":"ping"}'
 FEW_WORDS = Text(r"\A.{10,500}\Z")
-PROTOCOL = ("S1-5.2-protocol-error-code",)
+PROTOCOL = ("S1-5.2-protocol-error-code", "OURS-7-malformed")
 
 
 def _refused(name: str, content: Any, code: int, message: str = "", request_id: Any = None) -> Exchange:
@@ -116,7 +116,7 @@ BYTES = (
             Error(None, PerMode(-32700, legacy=-32600), INVALID),
             Silent(),
         ),
-        PROTOCOL,
+        (*PROTOCOL, "OURS-7-broken-header"),
         differences={"legacy": LEGACY_LINES},
     ),
 )
@@ -199,7 +199,7 @@ ENVELOPES = (
                 for request_id in (0, -1, "", "0", 2**70, "ключ", "a" * 5000, 9007199254740993)
             ),
         ),
-        ("S1-6.1-json-rpc",),
+        ("S1-6.1-json-rpc", "OURS-11-ids"),
     ),
     Exchange(
         "names of a million characters are answered in a few words",
@@ -234,7 +234,7 @@ ENVELOPES = (
             Result(Id(2), structured({"text": "twin"})),
             Result(Id(1), structured({"text": "twin"})),
         ),
-        PROTOCOL,
+        (*PROTOCOL, "OURS-7-id-in-flight"),
     ),
     Exchange(
         "1 and the text of 1 are two ids",
@@ -246,6 +246,7 @@ ENVELOPES = (
             Result(Id(1), ANY),
             Result(1, structured({"text": "one"})),
         ),
+        ("OURS-11-ids",),
     ),
 )
 
@@ -276,6 +277,7 @@ BATCHES = (
                 )
             ),
         ),
+        ("OURS-7-batch",),
     ),
     Exchange(
         "an empty batch is an invalid request and a batch of notifications is not answered",

@@ -81,6 +81,7 @@ CANCELLATION = (
             Logged(Has({"event": "tool_call", "request_id": logged_id(1), "outcome": "cancelled"})),
             Silent((Id(1),)),
         ),
+        ("OURS-11-silent",),
         differences={"hosted": HOST_IDS},
     ),
     Exchange(
@@ -111,7 +112,7 @@ CANCELLATION = (
             Result(Id(1), {}),
             Silent((88,)),
         ),
-        ("S0-7.2-ids-as-text",),
+        ("S0-7.2-ids-as-text", "OURS-11-exact"),
     ),
     Exchange(
         "the first reason for which a call ends is the one that is told",
@@ -271,7 +272,13 @@ QUEUE = (
             Result(Id(1), CANCELLED),
             Result(Id(9), structured({"text": "next"})),
         ),
-        ("S1-6.10.1-overload", "S1-6.10.1-overload-data", "S0-7.1-cancel-answers-once"),
+        (
+            "S1-6.10.1-overload",
+            "S1-6.10.1-overload-data",
+            "S0-7.1-cancel-answers-once",
+            "OURS-10-number",
+            "OURS-10-reads",
+        ),
     ),
     Exchange(
         "a call that is cancelled before it could begin gives its slot back",

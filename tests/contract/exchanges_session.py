@@ -198,6 +198,7 @@ LISTS = (
     _list(
         "2025-03-26",
         _tool(annotations=HINTS, **TOP_LEVEL),
+        "OURS-1-top-level",
         "S0-2.1-schema-version",
         "S0-2.1-tooling-version",
         structured_fields=False,
@@ -246,6 +247,7 @@ MODERN_ERA = (
             Result(Id(2), {**structured({"total": 3}), "resultType": "complete", "_meta": STAMP}),
             Result(Id(3), Has({"isError": False}, without=("resultType", "_meta", "structuredContent"))),
         ),
+        ("OURS-5-no-switch",),
     ),
     Exchange(
         "a request that describes itself badly is refused",

@@ -37,7 +37,7 @@ RAISING = (
             Send((call(Id(2), "crash"),)),
             Result(Id(2), failed("INTERNAL", Text(r"^(?!.*(Traceback|/server_under_test|secret)).*$"))),
         ),
-        ("S0-6-internal",),
+        ("S0-6-internal", "OURS-16-internal"),
         differences={"hosted": HOST_IDS},
     ),
     *(
@@ -123,6 +123,7 @@ LARGE = (
             Result(Id(4), TOO_LARGE),
             Logged(Has({"event": "tool_call", "request_id": logged_id(4), "code": "RESULT_TOO_LARGE"})),
         ),
+        ("OURS-14c-json",),
         differences={"hosted": HOST_IDS},
     ),
 )

@@ -1,5 +1,5 @@
 """Every rule of the five contracts that servers and hosts are held to, with an id, in our own words, and who
-proves it.
+proves it; and what was decided where they disagree or are silent.
 
 `test_requirements.py` enforces it in both directions: every row of a part that is there has a test or an exchange
 that names it, every name that is used is a row, and nobody claims a row that is still pending.
@@ -8,6 +8,7 @@ that names it, every name that is used is a row, and nobody claims a row that is
 from typing import NamedTuple
 
 from tests.contract.requirements_launch import LAUNCH_RULES
+from tests.contract.requirements_readings import READINGS
 
 FOUNDATION = "foundation"
 HOST = "host"
@@ -449,6 +450,11 @@ _LAUNCH = {
     for name, (section, sentence) in LAUNCH_RULES.items()
 }
 
+_READINGS = {
+    name: Requirement(sentence, f"reading of the contracts, point {name.split('-')[1]}")
+    for name, sentence in READINGS.items()
+}
+
 _OFFERS = {
     f"MCP-features-{name}": Requirement(sentence, "MCP, server features")
     for name, sentence in {
@@ -474,5 +480,6 @@ REQUIREMENTS: dict[str, Requirement] = {
     **_SPECIFICATION,
     **_SPINE,
     **_LAUNCH,
+    **_READINGS,
     **_OFFERS,
 }

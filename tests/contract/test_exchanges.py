@@ -98,6 +98,7 @@ def _parameters() -> Iterator[object]:
         yield pytest.param(position, id=f"{kind.name}-{exchange.name}", marks=pytest.mark.xdist_group(kind.name))
 
 
+@pytest.mark.requirement("OURS-6-same-answers")
 @pytest.mark.requirement("S3-topologies-invariants")
 @pytest.mark.requirement("S3-topologies-no-transport")
 @pytest.mark.parametrize("position", list(_parameters()))

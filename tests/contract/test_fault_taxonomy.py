@@ -36,6 +36,7 @@ TYPICAL = {
 ENTRY = Pending(id=7, sequence=1, method="tools/call", tool="read", params={}, frame=b"{}", accepted_at=0.0)
 
 
+@pytest.mark.requirement("OURS-18-classes")
 @pytest.mark.requirement("S3-faults-taxonomy")
 def test_ten_classes_are_told_apart() -> None:
     assert set(CLASSES) == {*TYPICAL, "transport"}
@@ -114,6 +115,7 @@ def test_a_fault_is_an_event_with_its_class_and_code(fault_class: str) -> None:
     assert (lost.fault_class, lost.code, lost.message) == (fault_class, "CODE", "what happened")
 
 
+@pytest.mark.requirement("OURS-18-data")
 @pytest.mark.requirement("S3-faults-policy")
 @pytest.mark.parametrize("code", TYPICAL.values())
 def test_an_answer_of_the_host_says_whether_and_when_a_retry_is_safe(code: str) -> None:

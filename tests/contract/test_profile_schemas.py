@@ -132,6 +132,7 @@ def test_a_server_introduces_itself_as_the_revision_wants(profile: Profile, dial
     asyncio.run(scenario())
 
 
+@pytest.mark.requirement("OURS-6b-table")
 @rows
 def test_the_list_of_tools_is_valid(profile: Profile, dialect: str) -> None:
     async def scenario() -> None:
@@ -144,6 +145,7 @@ def test_the_list_of_tools_is_valid(profile: Profile, dialect: str) -> None:
     asyncio.run(scenario())
 
 
+@pytest.mark.requirement("OURS-6b-table")
 @rows
 def test_results_and_tool_errors_are_valid_and_fit_the_published_schema(profile: Profile, dialect: str) -> None:
     async def scenario() -> None:
@@ -167,6 +169,7 @@ def _assert_fits_output_schema(dialogue: Dialogue, tool: str, content: Any) -> N
     assert schema.is_valid(content), content
 
 
+@pytest.mark.requirement("OURS-6b-table")
 @rows
 def test_protocol_errors_are_valid(profile: Profile, dialect: str) -> None:
     async def scenario() -> None:

@@ -66,12 +66,14 @@ def test_every_method_of_every_revision_has_a_contract_that_was_thought_about(sc
     assert set(_methods(schema)) <= set(METHODS)
 
 
+@pytest.mark.requirement("OURS-17-methods")
 @pytest.mark.requirement("S3-replay-explicit")
 @pytest.mark.parametrize(("method", "word"), METHODS.items())
 def test_a_method_is_repeated_as_its_contract_says(method: str, word: ReplayWord) -> None:
     assert rule_for(method, {"name": "tool"}, NO_CATALOG, Policy()).effect.replay is word
 
 
+@pytest.mark.requirement("OURS-17-words")
 @pytest.mark.requirement("S3-replay-vocabulary")
 def test_there_are_three_words_and_every_effect_has_one() -> None:
     assert [word.value for word in ReplayWord] == ["Convergent", "ProbeRequired", "NeverReplay"]
@@ -90,6 +92,9 @@ def test_every_tool_of_a_server_of_ours_carries_its_contract_on_the_wire() -> No
         assert definition["_meta"]["io.holdfast/effect"]["recovery"]["kind"] in kinds, definition["name"]
 
 
+@pytest.mark.requirement("OURS-17-undeclared")
+@pytest.mark.requirement("OURS-17-read-only")
+@pytest.mark.requirement("OURS-17-libmcp")
 @pytest.mark.requirement("S3-replay-explicit")
 @pytest.mark.parametrize(
     ("definition", "word"),

@@ -116,6 +116,7 @@ def test_legacy_framing_is_never_chosen_unless_it_is_named() -> None:
         load_settings(environ={"HOLDFAST_MCP_MODE": "content-length"})
 
 
+@pytest.mark.requirement("OURS-19-grace")
 @pytest.mark.requirement("S1-6.10.1-queue-max")
 @pytest.mark.requirement("S1-6.10.1-buffer")
 @pytest.mark.requirement("S1-6.10.2-default")
@@ -124,6 +125,7 @@ def test_the_limits_have_their_contracted_defaults() -> None:
     assert settings.queue_max == 64
     assert settings.max_message_bytes == 8 * 1024 * 1024
     assert settings.tool_timeout == 120.0
+    assert settings.kill_grace == 2.0
 
 
 @pytest.mark.requirement("S1-6.2-sdk-fails-fast")

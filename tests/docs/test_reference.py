@@ -17,6 +17,7 @@ def generator() -> dict[str, str]:
     return {name: page() for name, page in module.PAGES.items()}
 
 
+@pytest.mark.requirement("OURS-6b-table")
 @pytest.mark.parametrize("name", sorted(generator()))
 def test_a_reference_page_is_what_the_code_says(name: str) -> None:
     assert (DOCS / name).read_text(encoding="utf-8") == generator()[name], "run `make docs`"

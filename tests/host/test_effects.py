@@ -45,6 +45,7 @@ def test_many_writes_in_flight_end_ambiguous_each_once(host: Start, traces: Trac
     assert client.log.broken_laws(traces.effects(), is_over=True) == []
 
 
+@pytest.mark.requirement("OURS-17-idempotent-hint")
 def test_an_idempotent_hint_is_believed_only_where_a_person_says_so(host: Start, traces: Traces) -> None:
     fault = Fault.on_tool("idempotent", "kill_after_effect", generations=ONCE)
     client = host(fault, options=("--trust-idempotent",))
@@ -53,6 +54,7 @@ def test_an_idempotent_hint_is_believed_only_where_a_person_says_so(host: Start,
     assert len(traces.effects("idempotent")) == 2
 
 
+@pytest.mark.requirement("OURS-17-read-only")
 def test_an_untrusted_worker_is_not_believed_to_be_reading(host: Start) -> None:
     client = host(Fault.on_tool("read", "kill", generations=ONCE), options=("--untrusted",))
 
@@ -71,6 +73,7 @@ def test_no_replays_means_no_replays(host: Start) -> None:
 # --- once per key ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("OURS-17-deduplicated")
 @pytest.mark.parametrize("fault", ["kill", "kill_after_effect", "kill_mid_answer"])
 def test_a_call_with_a_key_is_repeated_and_takes_effect_once(host: Start, traces: Traces, fault: str) -> None:
     client = host(Fault.on_tool("add_once", fault, generations=ONCE))
@@ -86,6 +89,7 @@ def test_a_call_without_its_key_is_not_repeated(host: Start) -> None:
     assert code_of(client.call("add_once", {"amount": 3})) == "AMBIGUOUS_OUTCOME"
 
 
+@pytest.mark.requirement("OURS-17-deduplicated")
 def test_the_outcome_of_a_key_is_kept_and_survives_the_host(host: Start, traces: Traces, tmp_path: Path) -> None:
     first = host(record=True)
     stored = payload_of(first.call("add_once", {"key": "k", "amount": 3}))

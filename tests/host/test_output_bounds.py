@@ -61,6 +61,7 @@ def kept(folder: Path) -> list[Path]:
     return sorted(folder.glob("state/hosts/*.output")) + sorted(folder.glob("state/hosts/*.output/*"))
 
 
+@pytest.mark.requirement("OURS-14c-text")
 @pytest.mark.parametrize("revision", ["2024-11-05", MODERN])
 def test_a_long_text_is_cut_and_its_whole_is_read_from_the_host(talkative: Start, revision: str) -> None:
     host = talkative("--output-bytes", "2048", revision=revision)
@@ -93,6 +94,7 @@ def test_nothing_is_left_of_outputs_when_the_host_ends_or_is_killed(
     assert kept(tmp_path) == []
 
 
+@pytest.mark.requirement("OURS-14c-json")
 def test_what_bounds_do_not_touch_passes_and_what_they_must_not_cut_is_whole(talkative: Start) -> None:
     host = talkative("--output-bytes", "2048")
 

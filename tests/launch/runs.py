@@ -284,6 +284,11 @@ class Place:
             tables = {name: connection.execute(f"SELECT * FROM launch_{name}").fetchall() for name in _TABLES[1:5]}
         return sha256(repr((self.row(), tables)).encode())
 
+    def requests(self) -> int:
+        """How much was ever asked of the engine here."""
+        with self.database() as connection:
+            return int(connection.execute("SELECT count(*) FROM launch_requests").fetchone()[0])
+
     def records(self) -> list[dict[str, Any]]:
         """What telemetry was told about this workspace, once it was delivered."""
         self.serve()

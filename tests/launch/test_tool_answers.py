@@ -17,6 +17,7 @@ from tests.launch.runs import (
     described,
     error_of,
     succeeded,
+    until,
 )
 
 from holdfast.launch import states
@@ -57,6 +58,7 @@ def test_there_are_nine_tools_and_each_keeps_the_rules_of_all_tools(shared: Plac
 # --- starting --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("OURS-30-created")
 @pytest.mark.requirement("S4-launch_start_run-works")
 def test_a_valid_configuration_starts_a_run_that_goes_on_by_itself(place: Place) -> None:
     started = succeeded(place.call("launch_start_run", run_config=place.origin.config))
@@ -70,6 +72,7 @@ def test_a_valid_configuration_starts_a_run_that_goes_on_by_itself(place: Place)
         assert succeeded(place.call("launch_cancel", run_id=run["run_id"]))["cancelled"] is True
 
 
+@pytest.mark.requirement("OURS-30-created")
 @pytest.mark.requirement("S4-launch_start_run-idempotent")
 @pytest.mark.parametrize("state", ["DRAFTING", "READY_FOR_PR", "CANCELLED"])
 def test_the_same_key_and_configuration_are_the_same_run_in_its_state_of_now(shared: Place, state: str) -> None:
@@ -83,6 +86,7 @@ def test_the_same_key_and_configuration_are_the_same_run_in_its_state_of_now(sha
     assert len(succeeded(shared.call("launch_list_runs"))["runs"]) == 1
 
 
+@pytest.mark.requirement("OURS-22-key")
 @pytest.mark.requirement("S4-launch_start_run-idempotent")
 def test_the_same_key_with_another_configuration_is_refused_with_both_digests(shared: Place) -> None:
     shared.reset()
@@ -97,6 +101,7 @@ def test_the_same_key_with_another_configuration_is_refused_with_both_digests(sh
     assert len(details["given_config_sha256"]) == 64
 
 
+@pytest.mark.requirement("OURS-22-key")
 @pytest.mark.requirement("S4-launch_start_run-idempotent")
 def test_of_many_starts_at_once_with_one_key_one_makes_the_run(place: Place) -> None:
     async def ask() -> list[str]:
@@ -195,6 +200,7 @@ def test_an_artifact_of_text_is_given_as_it_is(shared: Place, name: str, kind: s
         assert violations("page_plan", json.loads(found["content"])) == []
 
 
+@pytest.mark.requirement("OURS-28-base64")
 @pytest.mark.requirement("S4-types-artifact-base64")
 def test_an_artifact_that_is_no_text_is_base64_and_says_so(shared: Place) -> None:
     picture = b"\x89PNG\r\n\x1a\n\x00\xff\xfe"
@@ -222,6 +228,19 @@ def test_a_run_that_nobody_executes_goes_on_by_one_state_at_a_time(place: Place)
 
     assert "repo_inventory.json" in {artifact["name"] for artifact in status["artifacts"]}
     assert (place.workspace.run(run_id) / "work" / "repo" / "pyproject.toml").is_file()
+
+
+@pytest.mark.requirement("OURS-30-auto-resume")
+def test_interrupted_runs_go_on_with_the_start_of_the_server_only_where_that_is_asked_for(place: Place) -> None:
+    Place.stop()
+    place.put_in("PR_OPENED")
+    before = place.requests()
+    place.serve()
+    assert (place.requests(), place.state()) == (before, "PR_OPENED")
+
+    Place.stop()
+    place.serve(auto_resume=True)
+    until(lambda: place.state() == "DONE", what="the end of the run that was interrupted")
 
 
 @pytest.mark.requirement("S4-launch_fix_next-order")
@@ -252,6 +271,7 @@ def test_a_pull_request_is_one_commit_on_the_branch_of_the_run(published: Publis
     assert answer["pr_url"]
 
 
+@pytest.mark.requirement("OURS-31-again")
 @pytest.mark.requirement("S4-launch_open_pr-state")
 def test_what_is_asked_of_a_published_run_is_told_its_pull_request(published: Published) -> None:
     published.place.serve()

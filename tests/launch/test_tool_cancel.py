@@ -75,6 +75,7 @@ def test_cancelling_a_run_ends_its_processes_and_tells_whoever_waits(place: Plac
     assert (again["cancelled"], again["state"]) == (True, "CANCELLED")
 
 
+@pytest.mark.requirement("OURS-11-scope")
 @pytest.mark.requirement("S4-errors-CANCELLED")
 def test_cancelling_a_request_stops_its_work_and_not_the_run(place: Place, mark: str) -> None:
     async def ask() -> None:
@@ -92,6 +93,7 @@ def test_cancelling_a_request_stops_its_work_and_not_the_run(place: Place, mark:
     assert succeeded(place.run_call("launch_resume"))["status"]["state"] == "READY_FOR_PR"
 
 
+@pytest.mark.requirement("OURS-11-scope")
 def test_a_cancelled_request_says_that_only_the_request_was_cancelled(place: Place, mark: str) -> None:
     async def ask() -> None:
         async with validating(place, mark) as (client, number):

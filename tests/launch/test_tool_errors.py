@@ -70,6 +70,7 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
 ]
 
 
+@pytest.mark.requirement("OURS-9-launch")
 @pytest.mark.requirement("S4-errors-INVALID_INPUT")
 @pytest.mark.parametrize("revision", ["2024-11-05", "2025-06-18", "2025-11-25"])
 def test_missing_wrong_and_unknown_fields_are_listed_in_every_revision(shared: Place, revision: str) -> None:
@@ -89,6 +90,7 @@ def test_missing_wrong_and_unknown_fields_are_listed_in_every_revision(shared: P
 NAMES = ["../../etc/passwd", "/etc/passwd", "runs.sqlite", ".", "..", "page_plan.json\0", "page_plan", "é" * 500]
 
 
+@pytest.mark.requirement("OURS-25-names")
 @pytest.mark.requirement("S4-errors-INVALID_INPUT")
 @pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
 def test_a_name_that_is_no_artifact_of_the_run_never_reads_a_file(shared: Place, name: str) -> None:
@@ -184,6 +186,7 @@ def executor(place: Place, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         process.communicate(timeout=BOUND)
 
 
+@pytest.mark.requirement("OURS-30-busy")
 @pytest.mark.requirement("S4-errors-ILLEGAL_STATE")
 @pytest.mark.requirement("S4-acceptance-retryable")
 def test_a_run_that_another_process_executes_is_busy_until_it_is_cancelled(
@@ -230,6 +233,7 @@ def test_what_the_last_report_says_decides_between_a_fix_and_a_pull_request(shar
 # --- TOOLCHAIN_MISSING -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("OURS-26-toolchain")
 @pytest.mark.requirement("S4-errors-TOOLCHAIN_MISSING")
 def test_without_hugo_nothing_is_validated_and_nothing_changes(
     place: Place, monkeypatch: pytest.MonkeyPatch
@@ -250,6 +254,8 @@ def test_without_hugo_nothing_is_validated_and_nothing_changes(
 # --- GATE_FAILED and FIX_EXHAUSTED -----------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("OURS-24-exhausted")
+@pytest.mark.requirement("OURS-26-report")
 @pytest.mark.requirement("S4-errors-GATE_FAILED")
 @pytest.mark.requirement("S4-launch_validate-report")
 @pytest.mark.requirement("S4-launch_fix_next-answer")
@@ -288,6 +294,7 @@ def test_a_run_without_attempts_is_exhausted_at_the_first_fix(shared: Place) -> 
     assert not [event for event in shared.new_events() if event.type.startswith("WORK_ITEM")]
 
 
+@pytest.mark.requirement("OURS-24-no-rule")
 @pytest.mark.requirement("S4-errors-FIX_EXHAUSTED")
 @pytest.mark.requirement("S4-launch_fix_next-order")
 def test_findings_that_no_rule_mends_leave_the_run_to_a_person(shared: Place) -> None:
@@ -308,6 +315,7 @@ def test_findings_that_no_rule_mends_leave_the_run_to_a_person(shared: Place) ->
 # --- ALLOWED_PATHS_VIOLATION and COMMIT_SERVICE_ERROR ----------------------------------------------------------
 
 
+@pytest.mark.requirement("OURS-25-fence")
 @pytest.mark.requirement("S4-errors-ALLOWED_PATHS_VIOLATION")
 def test_a_bundle_that_leaves_the_fence_is_not_published(place: Place) -> None:
     remote = place.bare_site()

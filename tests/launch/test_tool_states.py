@@ -106,6 +106,9 @@ def test_the_matrix_has_a_cell_for_every_tool_in_every_state() -> None:
     assert len(CELLS) == 9 * 15
 
 
+@pytest.mark.requirement("OURS-21-at-least-linking")
+@pytest.mark.requirement("OURS-29-run-id")
+@pytest.mark.requirement("OURS-30-cancel")
 @pytest.mark.requirement("S4-conventions-ok")
 @pytest.mark.requirement("S4-conventions-run-id")
 @pytest.mark.requirement("S4-launch_validate-state")
@@ -127,6 +130,8 @@ def test_what_a_state_allows_is_done_and_leads_to_one_state(shared: Place, cell:
         assert answer["status"]["state"] == cell.after
 
 
+@pytest.mark.requirement("OURS-21-at-least-linking")
+@pytest.mark.requirement("OURS-30-cancel")
 @pytest.mark.requirement("S4-conventions-error")
 @pytest.mark.requirement("S4-errors-ILLEGAL_STATE")
 @pytest.mark.requirement("S4-errors-CANCELLED")

@@ -23,6 +23,7 @@ def snapshot() -> dict[str, Any]:
     return dict(json.loads(path.read_text()))
 
 
+@pytest.mark.requirement("OURS-1-top-level")
 @pytest.mark.requirement("S1-10-snapshot")
 def test_the_snapshot_of_the_tools_is_what_the_server_says(
     client: OfficialClient, snapshot: dict[str, Any]

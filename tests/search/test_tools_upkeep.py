@@ -56,6 +56,7 @@ def test_the_looks_at_an_index_agree_about_it(reading: SearchServer) -> None:
     assert [finding for finding in checkup["findings"] if finding["area"] == "index"] == []
 
 
+@pytest.mark.requirement("OURS-3-workspace-status")
 def test_a_workspace_tells_of_all_its_repositories(reading: SearchServer, tmp_path: Path) -> None:
     other = write_sample(tmp_path / "other")
     root = str(find_repository(reading.folder.parent / "repo").root)

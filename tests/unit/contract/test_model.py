@@ -19,6 +19,7 @@ def contract(**changes: Any) -> ToolContract:
     return ToolContract(**{"name": "lookup", "description": "Look up.", "input_schema": {}, **changes})
 
 
+@pytest.mark.requirement("OURS-1-prerelease")
 @pytest.mark.parametrize(
     ("text", "version"),
     [

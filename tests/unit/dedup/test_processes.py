@@ -76,6 +76,7 @@ def released(racers: list["subprocess.Popen[str]"]) -> list[str]:
     return [racer.communicate(timeout=50)[0].strip() for racer in racers]
 
 
+@pytest.mark.requirement("OURS-17-key-table")
 @pytest.mark.parametrize("journal", ["delete", "wal"])
 def test_processes_killed_at_random_moments_leave_one_effect_per_key(tmp_path: Path, journal: str) -> None:
     path = tmp_path / "shop.db"

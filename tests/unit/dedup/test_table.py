@@ -56,6 +56,7 @@ def failing(connection: sqlite3.Connection, slot: Slot, error: type[BaseExceptio
     raise error
 
 
+@pytest.mark.requirement("OURS-17-key-table")
 def test_the_second_call_gets_the_outcome_of_the_first_and_has_no_effect(shop: sqlite3.Connection) -> None:
     table = KeyTable(shop)
 

@@ -13,6 +13,7 @@ def progress(world: World, number: float, token: str = "t") -> None:
     world.worker_says({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
 
 
+@pytest.mark.requirement("OURS-12-same-error")
 def test_a_foreign_call_is_cancelled_at_its_deadline_and_answered_after_the_grace() -> None:
     world = World.live(deadline=10.0, grace=2.0)
     world.calls(1, "write")
@@ -47,6 +48,7 @@ def test_an_answer_after_the_grace_is_dropped() -> None:
     assert world.count("late") == 1
 
 
+@pytest.mark.requirement("OURS-12-same-error")
 def test_a_request_that_never_gets_a_worker_ends_at_its_deadline() -> None:
     world = World.live(deadline=10.0)
     world.lose_worker()
@@ -94,6 +96,7 @@ def test_a_worker_that_is_busy_with_something_within_its_time_is_not_hung() -> N
     assert world.answers_to(2) == []
 
 
+@pytest.mark.requirement("OURS-12-host-deadline")
 def test_a_call_of_our_own_worker_is_left_to_it_until_the_ping_decides() -> None:
     world = World.live(grace=2.0, ping_timeout=10.0)
     world.calls(1, "ours")

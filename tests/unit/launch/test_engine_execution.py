@@ -25,6 +25,7 @@ def moves(stage: Stage, run_id: str) -> list[str]:
     return [event.payload["to"] for event in stage.told(run_id, "RUN_STATE_CHANGED")]
 
 
+@pytest.mark.requirement("OURS-23-rests")
 def test_a_run_is_driven_until_it_is_ready_and_then_to_its_pull_request(any_stage: Stage) -> None:
     stage, run_id = any_stage, any_stage.run(required_sections=["docs", "blog"])
     assert stage.engine.perform("drive", run_id) == {"state": "READY_FOR_PR"}

@@ -96,6 +96,7 @@ def test_a_path_below_an_allowed_folder_is_accepted_as_it_is_written(path: str) 
     assert FENCE.allows(path)
 
 
+@pytest.mark.requirement("OURS-25-fence")
 @each_row("path", OUTSIDE)
 def test_any_other_path_is_refused_and_the_refusal_is_printable(path: str) -> None:
     assert not FENCE.allows(path)
@@ -170,6 +171,7 @@ PATHS = st.one_of(
 )
 
 
+@pytest.mark.requirement("OURS-25-fence")
 @given(PATHS, st.booleans())
 def test_nothing_that_is_accepted_leads_out_of_the_allowed_folders(path: str, is_prefixed: bool) -> None:
     path = f"content/blog/{path}" if is_prefixed else path

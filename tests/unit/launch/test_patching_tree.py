@@ -90,6 +90,7 @@ def test_a_write_keeps_the_mode_and_does_not_go_through_a_hard_link(site: Path, 
     assert (site / "content/a.md").stat().st_mode & 0o777 == 0o750
 
 
+@pytest.mark.requirement("OURS-25-fence")
 @pytest.mark.parametrize("way", ["folder", "file", "dangling", "loop", "above", "fifo", "directory", "file_above"])
 def test_nothing_is_written_at_all_where_a_link_or_another_thing_is_in_the_way(
     site: Path, tmp_path: Path, way: str

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -73,6 +74,7 @@ def test_whatever_dies_on_the_way_every_work_is_finished_once(deaths: list[bool]
     assert {scope for worker, scope in run.worked if worker == "section_writer"} == set(_SECTIONS)
 
 
+@pytest.mark.requirement("OURS-23-rests")
 def test_a_run_whose_gates_found_something_rests_and_waits_for_a_fix() -> None:
     run = _Run(report_ok=False)
     run.finish([])

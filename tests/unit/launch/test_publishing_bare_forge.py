@@ -169,6 +169,7 @@ def in_a_killed_process(work: Callable[[], Any]) -> None:
 KILLS = ["fetch", "commit-tree", "update-ref", "mktree", "push"]
 
 
+@pytest.mark.requirement("OURS-31-killed")
 @pytest.mark.parametrize("when", [*(f"after {verb}" for verb in KILLS), "before push"])
 def test_killed_at_any_step_the_repeat_makes_one_commit_and_one_pull_request(
     service: CommitService, site: tuple[str, str], when: str, monkeypatch: pytest.MonkeyPatch

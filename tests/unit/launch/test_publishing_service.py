@@ -154,6 +154,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.requirement("OURS-25-fence")
 @pytest.mark.parametrize("path", HOSTILE.values(), ids=HOSTILE)
 def test_a_path_that_leads_elsewhere_is_refused(
     shared: CommitService, template: tuple[Path, str], path: str

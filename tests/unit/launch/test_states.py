@@ -19,12 +19,14 @@ def _expected() -> set[tuple[str, str]]:
     return edges | {(state, end) for state in alive for end in ("FAILED", "CANCELLED")}
 
 
+@pytest.mark.requirement("OURS-21-states")
 @pytest.mark.parametrize("before", states.STATES)
 def test_a_state_leads_exactly_where_the_contract_says(before: str) -> None:
     reached = {after for after in states.STATES if states.is_edge(before, after)}
     assert reached == {after for start, after in _expected() if start == before}
 
 
+@pytest.mark.requirement("OURS-21-states")
 def test_there_are_fifteen_states_and_three_have_no_exit() -> None:
     assert len(states.STATES) == len(set(states.STATES)) == 15
     assert {state for state in states.STATES if not states.EDGES[state]} == set(states.TERMINAL)

@@ -140,6 +140,7 @@ def test_install_commands_are_those_of_the_facts(written: tuple[dict[str, Any], 
     assert text.count("```") == 2
 
 
+@pytest.mark.requirement("OURS-27-comments")
 def test_the_built_site_has_no_broken_link_or_anchor(
     tmp_path: Path, written: tuple[dict[str, Any], dict[str, str]]
 ) -> None:

@@ -155,6 +155,7 @@ def test_a_timeout_tells_its_limit(dialect: Dialect) -> None:
     assert '"timeoutMs":50' in compact_json(failure(dialect, fault("TOOL_TIMEOUT", "slow", timeout_ms=50)))
 
 
+@pytest.mark.requirement("OURS-15-tails")
 @DIALECTS
 def test_captured_output_is_cut_to_its_last_4_kib(dialect: Dialect) -> None:
     told = fault("NOT_FOUND", "x", details={"stderr": "é" * 9000 + "\nthe end\n", "stdout": b"\xff" * 9000})
@@ -165,6 +166,7 @@ def test_captured_output_is_cut_to_its_last_4_kib(dialect: Dialect) -> None:
     assert len(compact_json(document)) < 20_000
 
 
+@pytest.mark.requirement("OURS-15-details")
 def test_poc_details_never_replace_keys_of_the_envelope() -> None:
     sly = {"ok": True, "code": "FINE", "message": "all well", "error": None, "hint": 1, "_meta": 2, "path": "a"}
     document = failure(Dialect.POC, fault("NOT_FOUND", "gone", details=sly))

@@ -107,6 +107,7 @@ def assert_published_as_accepted(arguments: dict[str, Any]) -> None:
     assert WIDENED.is_valid(arguments) == meant
 
 
+@pytest.mark.requirement("OURS-14b-published")
 @given(ARGUMENTS)
 def test_the_widened_schema_accepts_exactly_what_normalization_makes_acceptable(arguments: dict[str, Any]) -> None:
     assert_published_as_accepted(arguments)

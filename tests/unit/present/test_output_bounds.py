@@ -60,6 +60,7 @@ def cut(value: str, limit: int, *, is_error: bool = False) -> str:
     return str(content[0]["text"])
 
 
+@pytest.mark.requirement("OURS-14c-json")
 @settings(max_examples=50, deadline=None)
 @given(st.lists(ITEMS, min_size=1, max_size=6), LIMITS, st.booleans(), st.booleans())
 def test_what_is_left_is_never_over_its_limits_and_json_is_whole(
@@ -78,6 +79,7 @@ def test_what_is_left_is_never_over_its_limits_and_json_is_whole(
     assert all(item in content for item in others)
 
 
+@pytest.mark.requirement("OURS-14c-text")
 @settings(max_examples=40, deadline=None)
 @given(TEXTS.filter(lambda value: not is_json(value)), st.integers(1024, 3000))
 def test_a_text_is_cut_at_a_line_and_the_beginning_is_the_beginning(value: str, limit: int) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from tests.unit.process.trees import PYTHON, Tree, until_async
+from tests.unit.process.trees import PYTHON, Tree, changed_keeper, powerless_keeper, until_async
 
 from holdfast.errors import ProcessError
 from holdfast.process import Outcome, keeper, posix, spawn
@@ -150,8 +150,7 @@ def test_a_keeper_that_hangs_is_given_up_and_its_tree_swept(
 
 
 def test_what_cannot_be_killed_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    powerless = _keeper(tmp_path, "keeper._send = lambda kill, target, number: None; keeper.KILL_BOUND = 0.1")
-    monkeypatch.setattr(keeper, "__file__", powerless)
+    monkeypatch.setattr(keeper, "__file__", powerless_keeper(tmp_path))
     tree = Tree(tmp_path)
 
     async def scenario() -> Outcome:
@@ -169,7 +168,9 @@ def test_what_cannot_be_killed_is_reported(tmp_path: Path, monkeypatch: pytest.M
 def test_without_a_subreaper_and_proc_the_tree_is_found_by_ps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plain = _keeper(tmp_path, "keeper._prctl = lambda *_: False; keeper.process_table = keeper._table_of_ps")
+    plain = changed_keeper(
+        tmp_path, "keeper._prctl = lambda *_: False; keeper.process_table = keeper._table_of_ps"
+    )
     monkeypatch.setattr(keeper, "__file__", plain)
     tree = Tree(tmp_path)
 
@@ -202,14 +203,3 @@ def test_finished_raises_the_cancellation_only_after_the_result() -> None:
             await waiting
 
     asyncio.run(scenario())
-
-
-def _keeper(folder: Path, change: str) -> str:
-    """A keeper that differs from the real one by `change`, as it would on another system."""
-    script = folder / "changed_keeper.py"
-    home = Path(posix.__file__).parent
-    script.write_text(
-        f"import os, sys\nsys.path.append({str(home)!r})\nimport keeper\n{change}\n"
-        "keeper.main(int(sys.argv[1]))\nos._exit(0)\n"
-    )
-    return str(script)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import psutil
 
+from holdfast.process import posix
+
 PYTHON = [sys.executable, "-I", "-S"]
 BOUND = 10.0
 
@@ -101,6 +103,22 @@ class Tree:
         """How much the members have written so far."""
         file = self.folder / "beats"
         return file.stat().st_size if file.exists() else 0
+
+
+def changed_keeper(folder: Path, change: str) -> str:
+    """A keeper that differs from the real one by `change`, as it would on another system."""
+    script = folder / "changed_keeper.py"
+    home = Path(posix.__file__).parent
+    script.write_text(
+        f"import os, sys\nsys.path.append({str(home)!r})\nimport keeper\n{change}\n"
+        "keeper.main(int(sys.argv[1]))\nos._exit(0)\n"
+    )
+    return str(script)
+
+
+def powerless_keeper(folder: Path) -> str:
+    """A keeper whose signals reach nobody, as with processes that hang in the kernel."""
+    return changed_keeper(folder, "keeper._send = lambda kill, target, number: None; keeper.KILL_BOUND = 0.1")
 
 
 def _is_zombie(process: psutil.Process) -> bool:

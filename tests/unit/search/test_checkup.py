@@ -48,6 +48,7 @@ def test_where_all_is_well_there_is_nothing_to_tell(indexed: Indexed) -> None:
     assert payload["index"]["build"] == indexed.build.name
 
 
+@pytest.mark.requirement("OURS-3-check-status")
 def test_no_index_is_a_warning_with_its_remedy(indexed: Indexed, tmp_path: Path) -> None:
     payload = checked(Indexed(indexed.repository, tmp_path / "none"))
 
@@ -173,6 +174,7 @@ def test_whatever_stands_in_a_lock_breaks_nothing(broken: Indexed, pid: str) -> 
     assert checked(broken)["codes"] in ([], ["build-left-over"])
 
 
+@pytest.mark.requirement("OURS-3-check-status")
 def test_what_the_configuration_warns_about_is_a_finding(indexed: Indexed) -> None:
     warnings = [{"code": "dictionary_missing", "message": "the dictionary de is configured and not there"}]
 

@@ -61,6 +61,7 @@ def refused(repository: Repository, path: str, **arguments: Any) -> str:
 # What must not be shown.
 
 
+@pytest.mark.requirement("OURS-3-show-file")
 @pytest.mark.parametrize(
     "path", ["../secret", "/etc/passwd", "a/../../secret", "..", "a/../../plain/a.py", "../missing"]
 )

@@ -102,6 +102,7 @@ def test_abandoned_work_gives_its_slot_back_but_cannot_pile_up_without_bound() -
     run(test())
 
 
+@pytest.mark.requirement("OURS-12-no-limit")
 def test_a_timeout_of_zero_is_no_limit() -> None:
     async def test() -> None:
         async with connect(make_server(), settings=QUIET) as client:

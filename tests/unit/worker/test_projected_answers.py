@@ -233,6 +233,7 @@ async def test_a_harmless_answer_passes_the_same_rules() -> None:
         assert (await client.call("free", data={"paid": 1})).payload["data"] == {"paid": 1}
 
 
+@pytest.mark.requirement("OURS-14-structured")
 @in_a_loop
 async def test_a_server_without_output_schemas_pages_its_text() -> None:
     async with connect(make_server(output_schema="off")) as client:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from tests.unit.contract.compare.surfaces import LOOKUP, compared, deep, tool_edit
 
 from holdfast.contract.compare.diff import SurfaceDiff
@@ -54,6 +55,22 @@ def test_a_removed_tool_is_shown_by_a_call_that_worked() -> None:
     assert removed.witness == {"name": "lookup", "arguments": {"sku": "A-1"}}
     assert bare.witness["name"] == "lookup"
     assert isinstance(bare.witness["arguments"]["sku"], str)
+
+
+@pytest.mark.requirement("OURS-2-in-doubt")
+@pytest.mark.parametrize("side", ["inputSchema", "outputSchema"])
+def test_what_nobody_can_decide_counts_as_breaking(side: str) -> None:
+    def with_pattern(pattern: str) -> Any:
+        return tool_edit(
+            **{side: {"type": "object", "properties": {"sku": {"type": "string", "pattern": pattern}}}}
+        )
+
+    diff = compared(with_pattern("^(?=.*b)(?!.*cc).*z$"), with_pattern("^(?=.*a)(?!.*dd).*z$"))
+
+    (doubtful,) = diff.tools["lookup"]
+    assert (doubtful.effect, doubtful.bump.value, doubtful.acknowledge) == ("unknown", "major", True)
+    assert "could not be decided" in doubtful.message
+    assert diff.breaking
 
 
 def test_each_change_is_said_once_and_the_worst_first() -> None:

@@ -536,13 +536,13 @@ def test_another_timeout_raises_the_whole_number() -> None:
     assert _rises(tool_edit(effect={"kind": "at_most_once"}))
 
 
-@pytest.mark.requirement("S0-2.2-no-bump-docs")
+@pytest.mark.requirement("S0-2.2-no-bump-docs", "OURS-1-whole-number")
 def test_clearer_words_leave_the_whole_number_alone() -> None:
     assert not _rises(tool_edit(description="Return the stock of a single article."))
     assert not _rises(deep("tools.0.inputSchema.properties.sku.description", "The number of the article."))
 
 
-@pytest.mark.requirement("S0-2.2-no-bump-optional-argument")
+@pytest.mark.requirement("S0-2.2-no-bump-optional-argument", "OURS-1-whole-number")
 @pytest.mark.requirement("S2-6-minor")
 def test_a_new_optional_argument_breaks_nobody() -> None:
     changed = compared(deep("tools.0.inputSchema.properties.shop", {"type": "string"}))

@@ -148,6 +148,7 @@ def test_a_risk_that_names_show_must_be_spoken_of(name: str, parameters: str, se
     assert len(lint(text, "spec.security-missing-risk")) == risks
 
 
+@pytest.mark.requirement("OURS-20-partially")
 @pytest.mark.parametrize(
     ("word", "effect", "agrees"),
     [
