@@ -132,5 +132,5 @@ def test_pip_ends_when_the_caller_stops(links: Path, tmp_path: Path, monkeypatch
         with pytest.raises(ToolError) as caught:
             fetch("pypi:small-words==2.0", None, tmp_path / "out", progress=quiet, stop=stop)
     assert caught.value.code == "CANCELLED"
-    assert monotonic() - asked[0] < 1
+    assert monotonic() - asked[0] < 10  # pip itself would wait longer than that for its first try alone
     assert os.listdir(tmp_path) == ["links"]
