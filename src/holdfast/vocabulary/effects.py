@@ -95,13 +95,8 @@ class Effect:
         return _REPLAY[self.kind]
 
     @property
-    def idempotent(self) -> str:
-        """Yes, No or Partially, as a tool specification states it."""
-        return _IDEMPOTENT[self.kind][0]
-
-    @property
     def idempotency(self) -> str:
-        """The sentence on idempotency that follows from the effect."""
+        """What repeating a call means, after the word that a tool specification wants: Yes, No or Partially."""
         word, sentence = _IDEMPOTENT[self.kind]
         return f"{word}. {sentence.format(key=self.key, probe=self.probe)}"
 

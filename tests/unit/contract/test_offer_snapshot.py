@@ -33,11 +33,6 @@ async def _page(number: int) -> str:
     return str(number)
 
 
-async def _any_page(number: str) -> str:
-    """A page."""
-    return number
-
-
 async def _notice() -> str:
     """A notice."""
     return ""

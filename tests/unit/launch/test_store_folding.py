@@ -107,7 +107,6 @@ def test_an_event_that_was_changed_and_hashed_again_breaks_the_one_behind_it() -
     assert refused.value.seq == 3
 
 
-MOVE = {"from": "CREATED", "to": "CLONED_INPUTS"}
 ITEM: dict[str, Any] = {"work_item_id": "i", "worker": "w", "scope_key": "docs", "attempt": 1, "inputs": {}}
 
 
