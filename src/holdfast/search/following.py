@@ -1,20 +1,27 @@
 """How long work is followed and stopped: the engine's progress and stop flag, for whoever called the tool."""
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from holdfast.worker.context import SyncContext
 
 if TYPE_CHECKING:
-    from holdfast.search.index_writer import Progress, Stop
+    from holdfast.search.stages import Progress, Stop
 
-__all__ = ["followed"]
+__all__ = ["Followed", "followed"]
 
 _PAUSE = 0.1  # seconds between two reports of the same stage; the caller is told at most four per second anyway
 _NOTE = "note"
 
 
-def followed(ctx: SyncContext) -> tuple["Progress", "Stop"]:
+class Followed(TypedDict):
+    """What long work of the engine takes by name, to be passed on as it is."""
+
+    progress: "Progress"
+    stop: "Stop"
+
+
+def followed(ctx: SyncContext) -> Followed:
     """The progress and stop functions of one call.
 
     Numbers rise over all stages: a stage counts as one, and what is done of it as its fraction. A stage that comes
@@ -37,4 +44,4 @@ def followed(ctx: SyncContext) -> tuple["Progress", "Stop"]:
         else:
             ctx.progress(f"{text} ({done} of {total})", progress=finished + done / total, phase=stage)
 
-    return progress, lambda: ctx.stopped
+    return {"progress": progress, "stop": lambda: ctx.stopped}

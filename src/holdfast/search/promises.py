@@ -1,6 +1,6 @@
 """What each tool of the search server promises beyond its types: effect, time, errors, security, examples.
 
-The functions themselves, and the words about their arguments, are in `tools`; this is the small print.
+The functions themselves are in `tools`, the words about their arguments in `arguments`; this is the small print.
 """
 
 from typing import Any, NamedTuple

@@ -186,8 +186,8 @@ def workspace_status(ctx: SyncContext, workspace_path: given.WorkspacePath = Non
     place = served()
     repository, _ = _settled(None)
     found = workspace.find_workspace(workspace_path, place.workspace, repository.root)
-    _, stop = followed(ctx)
-    return WorkspaceStatus.model_validate(workspace.workspace_status(found, place.cache_dir, stop=stop))
+    told = workspace.workspace_status(found, place.cache_dir, stop=lambda: ctx.stopped)
+    return WorkspaceStatus.model_validate(told)
 
 
 @_tool("report_artifacts")
@@ -218,7 +218,6 @@ def build_index(
     from holdfast.search.building import build
 
     repository, _ = _settled(repo_path)
-    progress, stop = followed(ctx)
     built = build(
         repository,
         served().cache_dir,
@@ -228,8 +227,7 @@ def build_index(
         stub_embeddings=stub_embeddings,
         use_artifacts=use_artifacts,
         artifacts_dir=artifacts_dir,
-        progress=progress,
-        stop=stop,
+        **followed(ctx),
     )
     return BuildAnswer.model_validate(built)
 
@@ -247,7 +245,6 @@ def build_sqlite_index(
     from holdfast.search.portable import build_portable
 
     repository, _ = _settled(repo_path)
-    progress, stop = followed(ctx)
     built = build_portable(
         repository,
         served().cache_dir,
@@ -255,8 +252,7 @@ def build_sqlite_index(
         incremental=incremental,
         compact=compact,
         out=_place(repository, out),
-        progress=progress,
-        stop=stop,
+        **followed(ctx),
     )
     return portable_answers.PortableIndex.model_validate(built)
 
@@ -273,15 +269,13 @@ def compact_sqlite_index(
     from holdfast.search.portable import compact_portable
 
     repository, _ = _settled(repo_path)
-    progress, stop = followed(ctx)
     compacted = compact_portable(
         repository,
         served().cache_dir,
         mode=mode,
         dry_run=dry_run,
         keep_backup=keep_backup,
-        progress=progress,
-        stop=stop,
+        **followed(ctx),
     )
     return portable_answers.CompactedPortable.model_validate(compacted)
 
@@ -305,7 +299,6 @@ def bootstrap(
     from holdfast.search import bootstrapping
 
     repository, _ = _settled(repo_path)
-    progress, stop = followed(ctx)
     done = bootstrapping.set_up(
         repository,
         served().cache_dir,
@@ -316,8 +309,7 @@ def bootstrap(
         skip_tooling=skip_tooling,
         with_sqlite=with_sqlite,
         incremental=incremental,
-        progress=progress,
-        stop=stop,
+        **followed(ctx),
     )
     return bootstrap_answers.BootstrapAnswer.model_validate(done)
 
@@ -340,7 +332,6 @@ def download_models(
     from holdfast.search import downloads
 
     repository, configuration = _settled(repo_path)
-    progress, stop = followed(ctx)
     fetched = downloads.download_models(
         served().cache_dir,
         model=model,
@@ -350,8 +341,7 @@ def download_models(
         update=update,
         force=force,
         sources=configuration.model_sources,
-        progress=progress,
-        stop=stop,
+        **followed(ctx),
     )
     return download_answers.DownloadedModel.model_validate(fetched)
 
@@ -371,7 +361,6 @@ def download_dictionaries(
     from holdfast.search import downloads
 
     repository, configuration = _settled(repo_path)
-    progress, stop = followed(ctx)
     fetched = downloads.download_dictionaries(
         served().cache_dir,
         lang=lang,
@@ -381,8 +370,7 @@ def download_dictionaries(
         update=update,
         force=force,
         sources=configuration.dictionary_sources,
-        progress=progress,
-        stop=stop,
+        **followed(ctx),
     )
     return download_answers.DownloadedDictionaries.model_validate(fetched)
 
@@ -405,7 +393,6 @@ def download_extensions(
     from holdfast.search import downloads
 
     repository, _ = _settled(repo_path)
-    progress, stop = followed(ctx)
     fetched = downloads.download_extensions(
         served().cache_dir,
         provider=provider,
@@ -417,8 +404,7 @@ def download_extensions(
         arch=arch,
         update=update,
         force=force,
-        progress=progress,
-        stop=stop,
+        **followed(ctx),
     )
     return download_answers.DownloadedExtension.model_validate(fetched)
 
@@ -525,13 +511,10 @@ def triage_ingest(
     if incremental and not build_index:
         raise ToolError("INVALID_REQUEST", "incremental is given without buildIndex", hint="Set buildIndex too.")
     repository, _ = _settled(repo_path)
-    progress, stop = followed(ctx)
-    cache_dir = served().cache_dir
-    report = triage.ingest(
-        repository, cache_dir, source=source, input_path=input_path, meta=meta, progress=progress, stop=stop
-    )
+    cache_dir, watched = served().cache_dir, followed(ctx)
+    report = triage.ingest(repository, cache_dir, source=source, input_path=input_path, meta=meta, **watched)
     if build_index:
-        building.refresh_index(repository, cache_dir, full=not incremental, progress=progress, stop=stop)
+        building.refresh_index(repository, cache_dir, full=not incremental, **watched)
     return triage_answers.IngestResult.model_validate(report)
 
 
@@ -580,14 +563,13 @@ def triage_context_pack(
 
     repository, _ = _settled(repo_path)
     more = {"repoPath": str(repository.root)} | ({} if ann is None else {"ann": ann})
-    progress, stop = followed(ctx)
+    watched = followed(ctx)
     report = triage.context_pack(
         repository,
         served().cache_dir,
         record_id=record_id,
         out_path=out_path,
-        search=lambda arguments: answer(served(), {**arguments, **more}, stop),
-        progress=progress,
-        stop=stop,
+        search=lambda arguments: answer(served(), {**arguments, **more}, watched["stop"]),
+        **watched,
     )
     return triage_answers.ContextPackResult.model_validate(report)
