@@ -4,6 +4,7 @@ from functools import cache
 
 import pytest
 from tests.rows import each_row
+from tests.unit.search.extracted import definitions_of
 
 from holdfast.search.extract.code import extract
 from holdfast.search.languages import fields_of
@@ -169,8 +170,7 @@ DEFINITIONS = {
 
 @cache
 def definitions(language: str) -> list[Chunk]:
-    chunks = extract(language, "shop", SOURCES[language].encode()).chunks
-    return [found for found in chunks if found.mode == "code" and found.kind != "module"]
+    return definitions_of(language, SOURCES[language])
 
 
 def definition(language: str, name: str) -> Chunk:

@@ -2,10 +2,10 @@
 
 import pytest
 from tests.rows import each_row
+from tests.unit.search.extracted import definitions_of
 
 from holdfast.search.extract.code import extract
 from holdfast.search.languages import fields_of
-from holdfast.search.model import Chunk
 
 # A function before something broken, and one behind it.
 BROKEN = {
@@ -26,14 +26,9 @@ BROKEN = {
 LANGUAGES = sorted(BROKEN)
 
 
-def definitions(language: str, source: bytes) -> list[Chunk]:
-    chunks = extract(language, "a", source).chunks
-    return [found for found in chunks if found.mode == "code" and found.kind != "module"]
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_definitions_before_and_behind_broken_syntax_are_found(language: str) -> None:
-    names = {found.name.rpartition(".")[2] for found in definitions(language, BROKEN[language].encode())}
+    names = {found.name.rpartition(".")[2] for found in definitions_of(language, BROKEN[language].encode())}
 
     assert "before" in names
     assert names & {"after", "after_all"}
@@ -54,7 +49,7 @@ def test_a_chunk_claims_no_more_than_the_fields_of_its_language(language: str, l
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_line_ends_of_windows_change_no_definition(language: str) -> None:
     source = BROKEN[language].partition("half")[0]
-    plain, windows = (definitions(language, text.encode()) for text in (source, source.replace("\n", "\r\n")))
+    plain, windows = (definitions_of(language, text.encode()) for text in (source, source.replace("\n", "\r\n")))
 
     assert [(item.kind, item.name, item.start_line) for item in plain] == [
         (item.kind, item.name, item.start_line) for item in windows
@@ -64,7 +59,7 @@ def test_line_ends_of_windows_change_no_definition(language: str) -> None:
 @each_row("language", LANGUAGES)
 @each_row("source", [b"", b"\n\n", b"\xef\xbb\xbf", b"\x00\x00", b"\xff\xfe\xfd"])
 def test_files_with_nothing_in_them_have_no_definitions(language: str, source: bytes) -> None:
-    assert definitions(language, source) == []
+    assert definitions_of(language, source) == []
 
 
 @each_row("language", LANGUAGES)
@@ -101,4 +96,4 @@ def test_deep_nesting_loses_no_line(language: str, sign: bytes) -> None:
     ],
 )
 def test_macros_do_not_lose_the_definitions_around_them(language: str, source: str, names: set[str]) -> None:
-    assert names <= {found.name for found in definitions(language, source.encode())}
+    assert names <= {found.name for found in definitions_of(language, source.encode())}

@@ -4,6 +4,7 @@ from functools import cache
 
 import pytest
 from tests.rows import each_row
+from tests.unit.search.extracted import definitions_in, definitions_of
 
 from holdfast.search.extract.code import extract
 from holdfast.search.languages import fields_of
@@ -242,8 +243,7 @@ def extraction() -> Extraction:
 
 
 def definitions(source: bytes) -> list[Chunk]:
-    chunks = extract("java", "A.java", source).chunks
-    return [found for found in chunks if found.mode == "code" and found.kind != "module"]
+    return definitions_of("java", source, "A.java")
 
 
 def chunk(name: str) -> Chunk:
@@ -256,11 +256,7 @@ def method(body: str) -> Chunk:
 
 
 def test_every_definition_is_found_with_its_kind_qualified_name_and_lines() -> None:
-    found = [
-        (item.kind, item.name, item.start_line, item.end_line)
-        for item in extraction().chunks
-        if item.mode == "code" and item.kind != "module"
-    ]
+    found = [(item.kind, item.name, item.start_line, item.end_line) for item in definitions_in(extraction())]
 
     assert found == DEFINITIONS
 
@@ -474,7 +470,7 @@ class C { void g() {} }
 
 def test_line_ends_of_windows_change_no_definition_and_no_fact() -> None:
     found = extract("java", "Shop.java", SOURCE.replace("\n", "\r\n").encode())
-    code = [item for item in found.chunks if item.mode == "code" and item.kind != "module"]
+    code = definitions_in(found)
 
     assert [(item.kind, item.name, item.start_line, item.end_line) for item in code] == DEFINITIONS
     assert [item.facts for item in code] == [item.facts for item in definitions(SOURCE.encode())]

@@ -1,18 +1,14 @@
 """Java: methods called on something, members that are public without saying so, types that stand before names."""
 
 import pytest
+from tests.unit.search.extracted import definitions_of
 
 from holdfast.search.extract.code import extract
 from holdfast.search.model import Chunk
 
 
-def definitions(language: str, source: str) -> list[Chunk]:
-    chunks = extract(language, "a", source.encode()).chunks
-    return [found for found in chunks if found.mode == "code" and found.kind != "module"]
-
-
 def method(body: str) -> Chunk:
-    return definitions("java", f"import java.util.List;\nclass A {{ void f() {{ {body} }} }}\n")[1]
+    return definitions_of("java", f"import java.util.List;\nclass A {{ void f() {{ {body} }} }}\n")[1]
 
 
 @pytest.mark.parametrize(
@@ -51,7 +47,7 @@ def test_declared_types_are_known_and_var_declares_none() -> None:
 
 def test_members_of_an_interface_are_public_unless_they_say_otherwise() -> None:
     source = "interface I { int K = 1; int f(); static void g() {} private void h() {} class C {} }"
-    found = {item.name: item.visibility for item in definitions("java", source)}
+    found = {item.name: item.visibility for item in definitions_of("java", source)}
 
     assert [name for name, visibility in found.items() if visibility == "public"] == ["I.K", "I.f", "I.g", "I.C"]
     assert found["I.h"] == "private"
@@ -68,14 +64,14 @@ def test_members_of_an_interface_are_public_unless_they_say_otherwise() -> None:
 )
 def test_a_macro_in_front_of_the_name_of_a_class_is_not_its_name(head: str, name: str) -> None:
     source = f"namespace a {{\n{head} {{\n public:\n  int f() {{ return 1; }}\n}};\n}}\nint g() {{}}\n"
-    found = definitions("cpp", source)
+    found = definitions_of("cpp", source)
 
     assert [item.name for item in found] == [name, f"{name}.f", "g"]
     assert found[0].signature == head
 
 
 def test_where_control_flow_is_not_known_it_is_not_counted() -> None:
-    assert definitions("zig", "fn f() void { if (a) {} }")[0].counts == {}
+    assert definitions_of("zig", "fn f() void { if (a) {} }")[0].counts == {}
 
 
 def test_lambdas_type_arguments_and_receivers_are_told_apart_from_the_method() -> None:
@@ -99,7 +95,7 @@ def test_an_anonymous_class_is_made_and_returned_by_the_method_around_it() -> No
 
 def test_an_anonymous_class_does_only_what_stands_in_its_body() -> None:
     source = "class A { X f() { return new X(g(y)) { int a = b(); int h() { return k(); } }; } }"
-    found = {item.name: item for item in definitions("java", source)}
+    found = {item.name: item for item in definitions_of("java", source)}
 
     assert found["A.f.X"].facts["calls"] == ["b"]
     assert found["A.f.X"].flags == set()
@@ -123,7 +119,7 @@ def test_an_anonymous_class_is_a_call_of_the_method_wherever_it_stands(body: str
 
 def test_anonymous_classes_nested_too_deeply_take_nothing_from_the_ones_around_them() -> None:
     deep = "new X() { int a = " * 30 + "b()" + "; }" * 30
-    found = definitions("java", f"class A {{ Object f() {{ return {deep}; }} }}")
+    found = definitions_of("java", f"class A {{ Object f() {{ return {deep}; }} }}")
 
     assert found[1].facts["calls"] == ["X"]
     assert found[-1].facts["calls"] == ["X", "b"]

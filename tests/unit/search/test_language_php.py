@@ -1,14 +1,14 @@
 """PHP: what its labelled sample does not show. Imports, names with dollar signs, dynamic members."""
 
 from tests.rows import each_row
+from tests.unit.search.extracted import definitions_of
 
 from holdfast.search.extract.code import extract
 from holdfast.search.model import Chunk
 
 
 def chunk(body: str) -> Chunk:
-    chunks = extract("php", "a.php", f"<?php\n{body}".encode()).chunks
-    return next(found for found in chunks if found.mode == "code" and found.kind != "module")
+    return definitions_of("php", f"<?php\n{body}", "a.php")[0]
 
 
 def in_a_function(body: str) -> Chunk:

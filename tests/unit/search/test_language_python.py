@@ -4,6 +4,7 @@ from functools import cache
 
 import pytest
 from tests.rows import each_row
+from tests.unit.search.extracted import definitions_in, definitions_of
 
 from holdfast.search.extract.code import extract
 from holdfast.search.languages import fields_of
@@ -237,16 +238,11 @@ def facts(name: str, fact: str) -> list[str]:
 
 def snippet(body: str) -> Chunk:
     """The first definition of a small file."""
-    chunks = extract("python", "a.py", body.encode()).chunks
-    return next(found for found in chunks if found.mode == "code" and found.kind != "module")
+    return definitions_of("python", body, "a.py")[0]
 
 
 def test_every_definition_is_found_with_its_kind_qualified_name_and_lines() -> None:
-    found = [
-        (item.kind, item.name, item.start_line, item.end_line)
-        for item in extraction().chunks
-        if item.mode == "code" and item.kind != "module"
-    ]
+    found = [(item.kind, item.name, item.start_line, item.end_line) for item in definitions_in(extraction())]
 
     assert found == DEFINITIONS
 

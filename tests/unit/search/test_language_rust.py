@@ -2,6 +2,7 @@
 
 import pytest
 from tests.rows import each_row
+from tests.unit.search.extracted import definitions_of
 
 from holdfast.search.extract.code import extract
 from holdfast.search.languages import fields_of
@@ -9,8 +10,7 @@ from holdfast.search.model import Chunk
 
 
 def definitions(source: str) -> list[Chunk]:
-    chunks = extract("rust", "a.rs", source.encode()).chunks
-    return [found for found in chunks if found.mode == "code" and found.kind != "module"]
+    return definitions_of("rust", source, "a.rs")
 
 
 def inside(body: str, head: str = "") -> Chunk:

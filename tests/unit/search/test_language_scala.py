@@ -2,6 +2,7 @@
 
 import pytest
 from tests.rows import each_row
+from tests.unit.search.extracted import definitions_of
 
 from holdfast.search.extract.code import extract
 from holdfast.search.languages import fields_of
@@ -10,8 +11,7 @@ from holdfast.search.model import Chunk
 
 def first(source: str) -> Chunk:
     """The first definition of a small file."""
-    chunks = extract("scala", "A.scala", source.encode()).chunks
-    return next(found for found in chunks if found.mode == "code" and found.kind != "module")
+    return definitions_of("scala", source, "A.scala")[0]
 
 
 @each_row(

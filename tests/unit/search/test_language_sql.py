@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.rows import each_row
+from tests.unit.search.extracted import definitions_of
 
 from holdfast.search.extract.code import extract
 from holdfast.search.languages import available, fields_of
@@ -15,9 +16,7 @@ PIECES = [*sorted(words("CREATE TABLE a ( ) ; $$ ' \" -- /* BEGIN END CASE FROM 
 
 
 def definitions(source: str | bytes) -> list[Chunk]:
-    raw = source.encode() if isinstance(source, str) else source
-    chunks = extract("sql", "a.sql", raw).chunks
-    return [found for found in chunks if found.mode == "code" and found.kind != "module"]
+    return definitions_of("sql", source)
 
 
 def names(source: str | bytes) -> list[str]:

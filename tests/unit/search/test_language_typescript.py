@@ -4,6 +4,7 @@ from functools import cache
 
 import pytest
 from tests.rows import each_row
+from tests.unit.search.extracted import definitions_in, definitions_of
 
 from holdfast.search.extract.code import extract
 from holdfast.search.languages import fields_of
@@ -126,16 +127,11 @@ def chunk(name: str) -> Chunk:
 
 def snippet(body: str) -> Chunk:
     """The first definition of a small file."""
-    chunks = extract("typescript", "a", body.encode()).chunks
-    return next(found for found in chunks if found.mode == "code" and found.kind != "module")
+    return definitions_of("typescript", body)[0]
 
 
 def test_every_definition_is_found_with_its_kind_qualified_name_and_lines() -> None:
-    found = [
-        (item.kind, item.name, item.start_line, item.end_line)
-        for item in extraction().chunks
-        if item.mode == "code" and item.kind != "module"
-    ]
+    found = [(item.kind, item.name, item.start_line, item.end_line) for item in definitions_in(extraction())]
 
     assert found == DEFINITIONS
 
