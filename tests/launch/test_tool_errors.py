@@ -383,3 +383,28 @@ def test_a_store_that_is_broken_is_told_as_internal_by_every_tool(place: Place) 
         assert (error["code"], error["retryable"]) == ("INTERNAL", False)
         assert error["details"]["cause_class"]
         assert str(place.root) not in json.dumps(error)
+
+
+@pytest.mark.requirement("S4-errors-INTERNAL")
+@pytest.mark.parametrize(
+    ("store", "reason", "retryable"),
+    [
+        ("postgresql://ann:pass-word@127.0.0.1:9/launch", "store_unavailable", True),
+        ("mysql://ann:pass-word@127.0.0.1:9/launch", "store_refused", False),
+    ],
+)
+def test_a_store_that_cannot_even_be_opened_says_what_to_do_and_whether_to_try_again(
+    place: Place, store: str, reason: str, retryable: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    Place.stop()
+    place.serve(launch_store=store)
+    try:
+        error = error_of(place.call("launch_list_runs"))
+    finally:
+        Place.stop()
+
+    assert (error["code"], error["retryable"]) == ("INTERNAL", retryable)
+    assert error["details"]["reason"] == reason
+    assert error["details"]["hint"]
+    assert "pass-word" not in json.dumps(error) + caplog.text
+    assert "Traceback" not in caplog.text

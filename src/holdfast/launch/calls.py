@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from holdfast.errors import StopWork, ToolError
+from holdfast.errors import StopWork, ToolError, UsageError
+from holdfast.launch.engine.refusals import store_unusable
 from holdfast.launch.identifiers import is_run_id
 from holdfast.launch.promises import PROMISES
 from holdfast.launch.store.refusals import StoreError
@@ -45,11 +46,19 @@ def configure(settings: Settings) -> None:
     global _settings  # noqa: PLW0603 - a process serves one workspace
     _settings = settings
     if settings.auto_resume:
-        service().engine.adopt()
+        _opened().engine.adopt()
 
 
 def service() -> "RunService":
-    """The service of this process; opened by whoever needs it first."""
+    """The service of this process; ToolError as long as the run store cannot be opened."""
+    try:
+        return _opened()
+    except (StoreError, UsageError) as trouble:
+        raise store_unusable(trouble) from trouble
+
+
+def _opened() -> "RunService":
+    """The same, opened by whoever needs it first; what is raised is for the person who has started us."""
     global _service  # noqa: PLW0603
     with _guard:
         if _service is None:
@@ -98,10 +107,7 @@ def _with_store(function: Callable[..., Any], *args: Any, **arguments: Any) -> A
     try:
         return function(*args, **arguments)
     except StoreError as trouble:
-        details = {"cause_class": "StoreError", "reason": f"store_{trouble.reason}"}
-        raise ToolError(
-            "INTERNAL", "the run store could not be used", details=details, retryable=trouble.retryable
-        ) from trouble
+        raise store_unusable(trouble) from trouble
 
 
 class ArgumentCheck(SchemaValidator):
@@ -135,6 +141,8 @@ def _record(tool: str, arguments: Any, begun: datetime, **ended: Any) -> None:
     """Owe telemetry the record of a call; what becomes of the call does not depend on it."""
     try:
         _owe_record(tool, arguments if isinstance(arguments, Mapping) else {}, begun, **ended)
+    except (StoreError, ToolError) as trouble:
+        logging.getLogger(__name__).warning("a call of %s could not be recorded: %s", tool, trouble)
     except Exception:  # the call has its outcome, and that is what is told
         logging.getLogger(__name__).warning("a call of %s could not be recorded", tool, exc_info=True)
 

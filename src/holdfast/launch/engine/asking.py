@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import ToolError
 from holdfast.launch.engine.engine import never
+from holdfast.launch.engine.refusals import store_unusable
 from holdfast.launch.store.refusals import StoreError
 
 if TYPE_CHECKING:
@@ -110,13 +111,7 @@ def unexpected(run_id: str, error: BaseException) -> ToolError:
 
     logging.getLogger(__name__).error("a request failed", exc_info=error)
     if isinstance(error, StoreError):
-        return ToolError(
-            "INTERNAL",
-            "the run store could not be used",
-            details={"run_id": run_id, "cause_class": "StoreError", "reason": f"store_{error.reason}"},
-            hint=error.remedy or None,
-            retryable=error.retryable,
-        )
+        return store_unusable(error, run_id=run_id)
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return ToolError(
             "INTERNAL",

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from holdfast.errors import ToolError
+from holdfast.errors import ToolError, UsageError
 from holdfast.launch import states
+from holdfast.launch.store.refusals import StoreError
 from holdfast.launch.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ __all__ = [
     "check_may_open_pr",
     "check_may_resume",
     "check_may_validate",
+    "store_unusable",
 ]
 
 _GO_ON = "if nobody is at work on it (the fix was interrupted), launch_resume carries it to its end"
@@ -104,6 +106,20 @@ def artifact_lost(run_id: str, name: str, lost: "ObjectLost") -> ToolError:
         details={"run_id": run_id, "artifact": name, "reason": "artifact_changed"},
         hint="restore the file of the artifact, or start another run",
         retryable=False,
+    )
+
+
+def store_unusable(trouble: StoreError | UsageError, **details: Any) -> ToolError:
+    """The run store cannot be used, or cannot even be opened; no place on this machine is told."""
+    cause = trouble if isinstance(trouble, StoreError) else trouble.__cause__
+    kind, is_passing = ("StoreError", cause.retryable) if isinstance(cause, StoreError) else ("UsageError", False)
+    reason = f"store_{cause.reason}" if isinstance(cause, StoreError) else "store_refused"
+    return ToolError(
+        "INTERNAL",
+        "the run store could not be used",
+        details={**details, "cause_class": kind, "reason": reason},
+        hint=trouble.remedy or None,
+        retryable=is_passing,
     )
 
 
