@@ -16,6 +16,7 @@ from holdfast.launch.facts.rst_inline import rst_inline
 from holdfast.launch.facts.section_kinds import section_kind
 from holdfast.launch.facts.sentences import is_fragment
 from holdfast.launch.facts.statements import statements
+from holdfast.launch.facts.titles import whole_title
 
 README = b"""# tablekit
 
@@ -223,3 +224,101 @@ def test_what_holds_even_when_something_cannot_be_done_is_no_limit(tmp_path: Pat
         "Even if a file is small, tablekit does not support tables of tables.",
         "tablekit cannot be used from two threads.",
     }
+
+
+@pytest.mark.parametrize(
+    ("changes", "news", "version"),
+    [
+        (b"# Changes\n\n## 2.1.0 (2024-01-08)\n\n- Reads rows.\n\n## 2.0.0\n\n- New.\n", "", "2.1.0"),
+        (b"# Changes\n\n## Unreleased\n\n- Reads rows.\n\n## 2.0.0\n\n- New.\n", "", ""),
+        (b"# Changes\n\n## 2.1.0\n\n- Reads rows.\n", "changelog.d/12.feature.md", ""),
+        (b"# Changes\n\n## 2.1.0\n\n- Reads rows.\n", "changelog.d/README.md", "2.1.0"),
+    ],
+)
+def test_a_version_that_only_the_list_of_changes_has_is_told_where_nothing_came_after_it(
+    tmp_path: Path, changes: bytes, news: str, version: str
+) -> None:
+    manifest = PYPROJECT.replace(b'version = "1.4.2"', b'dynamic = ["version"]')
+    files = {"pyproject.toml": manifest, "CHANGELOG.md": changes} | ({news: b"Reads rows."} if news else {})
+    facts, evidence, _ = built(place_of(tmp_path / "place", files))
+    assert facts.get("version", {}).get("value", "") == version
+    if version:
+        claim = next(one for one in evidence["claims"] if one["claim_id"] == facts["version"]["claim_id"])
+        assert [(at["path"], at["start_line"]) for at in claim["citations"]] == [("CHANGELOG.md", 3)]
+
+
+def test_what_points_to_elsewhere_is_not_told_of_a_change(tmp_path: Path) -> None:
+    changes = b"# Changes\n\n## 1.4.2\n\n- Tables can now be joined. See the documentation for more details.\n"
+    facts = told(tmp_path, "CHANGELOG.md", changes)
+    texts = {claim["claim_id"]: claim["claim_text"] for claim in facts["claims"]}
+    assert [texts[one] for one in facts["changes"][0]["claim_ids"]] == ["Tables can now be joined."]
+
+
+def test_the_caveats_of_one_topic_are_no_limits_of_the_product(tmp_path: Path) -> None:
+    guide = b"# Threads\n\n## Caveats\n\nYou still need `Lock` around the state of threads.\n\n"
+    guide += b"tablekit still needs `Lock` for its state.\n"
+    facts = told(tmp_path, "docs/threads.md", guide)
+    texts = {claim["claim_id"]: claim["claim_text"] for claim in facts["claims"]}
+    assert [texts[one] for one in facts["limitations"]] == ["tablekit still needs `Lock` for its state."]
+
+
+def test_what_a_readme_says_of_something_else_is_not_what_the_product_is(tmp_path: Path) -> None:
+    readme = b"# tablekit\n\nThe `csv` library of Python is a gem for a variety of problems.\n"
+    facts = told(tmp_path, "README.md", readme)
+    assert facts["positioning"]["short_description"].startswith("tablekit is a small table library.")
+
+
+def test_where_code_was_taken_from_is_not_what_the_product_is(tmp_path: Path) -> None:
+    readme = (
+        b"# tablekit\n\ntablekit is a library for tables.\n\nA part of it has been adapted from another one.\n"
+    )
+    facts = told(tmp_path, "README.md", readme)
+    assert facts["positioning"]["short_description"] == "tablekit is a library for tables."
+
+
+def test_who_writes_something_is_not_said_only_to_read(tmp_path: Path) -> None:
+    module = b'"""Tables."""\n\n\ndef loads(text):\n    """Parse a TOML text."""\n\n\n'
+    writer = b'def dumps(table):\n    """Turn a table into a text."""\n'
+    files = {"pyproject.toml": PYPROJECT, "tablekit/__init__.py": module}
+    facts = built(place_of(tmp_path / "reader", files))[0]
+    assert facts["supported_formats"][0]["direction"] == "read"
+    facts = built(place_of(tmp_path / "both", files | {"tablekit/__init__.py": module + writer}))[0]
+    assert "direction" not in facts["supported_formats"][0]
+
+
+@pytest.mark.parametrize(
+    ("text", "summary"),
+    [
+        (
+            "Break *rows* into lists of length *n*:\n\n    >>> chunked(rows, 2)\n",
+            "Break rows into lists of length n.",
+        ),
+        ("Use it in code like this:\n\n    >>> chunked(rows, 2)\n", ""),
+        ("The lists of the rows are:\n\n    >>> chunked(rows, 2)\n", ""),
+        ("Break rows into one of these sorts of lists:\n\n- long\n- short\n", ""),
+    ],
+)
+def test_a_summary_that_leads_to_code_says_what_a_name_does_where_it_does(text: str, summary: str) -> None:
+    assert read_docstring(text).summary == summary
+
+
+def test_a_note_is_not_what_the_product_is(tmp_path: Path) -> None:
+    readme = b"# tablekit\n\ntablekit is a library for tables.\n\nNote that the project is complete.\n"
+    facts = told(tmp_path, "README.md", readme)
+    assert facts["positioning"]["short_description"] == "tablekit is a library for tables."
+
+
+@pytest.mark.parametrize(
+    ("trail", "title"),
+    [
+        (("queues", "Events", "`active`"), "Events: `active`"),
+        (("queues", "API", ".add(task, options?)"), "API: .add(task, options?)"),
+        (("queues", "Custom queues"), "Custom queues"),
+        (("queues", "usage"), "usage"),
+        (("queues", "Guide", "Sorting"), "Sorting"),
+    ],
+)
+def test_the_name_of_a_method_or_an_event_stands_behind_what_it_is_a_part_of(
+    trail: tuple[str, ...], title: str
+) -> None:
+    assert whole_title(trail) == title

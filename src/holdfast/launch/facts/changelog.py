@@ -12,6 +12,12 @@ from holdfast.launch.facts.sentences import LONGEST, has_verb, split, tidy
 
 __all__ = ["gather_changes"]
 
+# A change that no version has yet, as tools keep it that join such files for a release.
+_NEWS = re.compile(
+    r"(?:[\w.-]+/)?(?:changelog\.d|changelog_unreleased|newsfragments|news|changes|\.changeset)/"
+    r"(?!readme|template|_|\.)[^/]+\.(?:md|rst|txt|feature|bugfix|misc|change\w*|breaking)$",
+    re.IGNORECASE,
+)
 _KINDS = frozenset({"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"})
 _MOST_VERSIONS = 5
 _MOST_ENTRIES = 20
@@ -38,7 +44,7 @@ _TAIL = re.compile(
 _SIGNS = re.compile(r"^[^\w`\"'(<\[]+")
 _BAD = re.compile(
     rf"[{LOST}{REFERENCE}\ufffd]|https?://|<[a-zA-Z/]|\{{\w|@\w|\bpull request\b|\bpre-commit\b|\bCI\b|"
-    r"\bthanks?\b|^(?:bump|merge|docs?:|chore|test)|\[\w*\]",
+    r"\bthanks?\b|^(?:please )?see\b|for more (?:details|information)\b|^(?:bump|merge|docs?:|chore|test)|\[\w*\]",
     re.IGNORECASE,
 )
 
@@ -60,11 +66,30 @@ class _Release(NamedTuple):
 def gather_changes(known: Gathered) -> None:
     """Tell the changes of the newest versions, newest first."""
     for path in known.repository.entries("changelog")[:1]:
-        for release in _releases(document_sections(known.repository, path), known):
+        document = document_sections(known.repository, path)
+        _describe_version(known, path, document)
+        for release in _releases(document, known):
             claims = [_claim(known, path, release, entry) for entry in release.entries]
             dated = {"date": release.date} if release.date else {}
             if claims:
                 known.enter("changes", version=release.version, claim_ids=list(dict.fromkeys(claims)), **dated)
+
+
+def _describe_version(known: Gathered, path: str, document: list[Section]) -> None:
+    """The version of what is described, where neither manifest nor code has it: the newest in the list of changes.
+
+    Not where that list, or a folder of news beside it, has changes since then.
+    """
+    dated = ((version, section) for section in document if (version := _version(section, known.name)))
+    version, section = next(dated, ("", None))
+    if "version" in known.single or section is None or not version[:1].isdigit():
+        return
+    if any(_NEWS.match(one) for one in known.repository.paths):
+        return
+    citation = Citation(path, section.line, section.line, "implementation_doc")
+    text = f"{known.name} {version} is the version described here."
+    claim = known.ledger.add(text, "version", citation, topic="version")
+    known.single["version"] = {"value": version, "claim_id": claim}
 
 
 def _claim(known: Gathered, path: str, release: _Release, entry: _Entry) -> str:

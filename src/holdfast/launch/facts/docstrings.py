@@ -12,6 +12,12 @@ from holdfast.launch.facts.sentences import split, tidy
 __all__ = ["Docstring", "Documented", "read_docstring"]
 
 _LONGEST_DOCUMENTATION = 7_500
+_FEWEST_WORDS = 4
+_ANNOUNCING = re.compile(
+    r"\b(?:below|examples?|follow\w*|here|like|such as|this|these|usage)\b|"
+    r"\b(?:are|as|be|by|for|from|gives?|in|is|of|on|or|produces?|returns?|to|with|yields?)$",
+    re.IGNORECASE,
+)
 _GOOGLE = re.compile(
     r"(Args|Arguments|Parameters|Params|Keyword Args|Keyword Arguments|Other Parameters|Attributes|"
     r"Returns?|Yields?|"
@@ -192,9 +198,15 @@ def _summary(body: list[str], found: Docstring) -> None:
         sentences = split(first.text)
         text = sentences[0].text if sentences else ""
         if text.endswith(":"):
-            text = ""
+            is_shown = len(sentences) == 1 and len(blocks) > 1 and blocks[1].kind == "code"
+            text = text[:-1] + "." if is_shown and _stands_alone(text[:-1]) else ""
         found.summary = (text if not text or text.endswith((".", "!", "?")) else text.rstrip(" ,;") + ".")[:1_000]
         found.summary_lines = first.lines_of(0, sentences[0].last if sentences else 0)[1]
+
+
+def _stands_alone(text: str) -> bool:
+    """`Break a list into parts of one length:` says what a name does; `Use it like this:` only leads to code."""
+    return len(text.split()) >= _FEWEST_WORDS and not _ANNOUNCING.search(text)
 
 
 def _cleaned(text: str) -> str:

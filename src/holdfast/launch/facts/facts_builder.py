@@ -172,7 +172,8 @@ def _positioning(known: Gathered, kept: set[str]) -> dict[str, Any]:
     tagline = known.tagline or (told[0] if told else "")
     says_what = re.compile(rf"{re.escape(known.name)}(?:'s|’s)? (?:is|are) (?:an?|the|one)\b", re.IGNORECASE)
     # What it is comes first, wherever it is said; where it is said nowhere, the manifest's own words do.
-    described = sorted(known.description or told[:2], key=lambda text: not says_what.match(text))
+    own = known.description if _names_product(known) or not known.tagline else []
+    described = sorted(own or told[:2], key=lambda text: not says_what.match(text))
     found: dict[str, Any] = {
         "tagline": tagline[:1_000],
         "short_description": " ".join(dict.fromkeys(described[:4]))[:4_000],
@@ -181,6 +182,13 @@ def _positioning(known: Gathered, kept: set[str]) -> dict[str, Any]:
     if known.audience:
         found["audience"] = listed(list(dict.fromkeys(known.audience)))[:1_000]
     return found
+
+
+def _names_product(known: Gathered) -> bool:
+    """Whether what the README begins with is about the product, and not about what there was before it."""
+    names = "|".join(re.escape(name) for name in (known.name, *known.packages))
+    words = re.compile(rf"(?<![\w-])(?:{names})(?![\w-])", re.IGNORECASE)
+    return any(map(words.search, known.description))
 
 
 def _described_package(known: Gathered) -> dict[str, Any] | None:

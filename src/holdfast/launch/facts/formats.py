@@ -39,6 +39,8 @@ _BOTH = re.compile(r"\b(?:supports?|supported|handles?|convert(?:s|ing)?|works? 
 _DENIES = re.compile(
     r"\b(?:not?|never|without|cannot|can't|doesn't|don't|instead|unlike|other)\b|n't\b", re.IGNORECASE
 )
+# Who offers such a name writes something, even where nobody says which format.
+_WRITER = re.compile(r"(?:^|\.)(?:dumps?|encode|marshal|save|serialize|stringify|write\w*|to_\w+)$", re.IGNORECASE)
 _DEEPEST = 2  # dots in a name; what is deeper works inside the product, and may read what nobody gives it
 _KINDS = frozenset({"positioning", "feature", "format", "api", "workflow"})
 
@@ -46,8 +48,10 @@ _KINDS = frozenset({"positioning", "feature", "format", "api", "workflow"})
 def formats_of(claims: Iterable[Claim], packages: Sequence[str] = ()) -> list[dict[str, Any]]:
     """The formats in the order of their names, each with the best claim that names it."""
     found: dict[str, tuple[tuple[int, int, str], Claim, bool, bool]] = {}
+    is_writer = False
     for claim in claims:
         is_inner = claim.kind == "api" and depth(claim.topic, packages) > _DEEPEST
+        is_writer = is_writer or (claim.kind == "api" and not is_inner and bool(_WRITER.search(claim.topic)))
         if claim.kind not in _KINDS or is_inner or _DENIES.search(claim.text):
             continue
         reads, writes = bool(_READS.search(claim.text)), bool(_WRITES.search(claim.text))
@@ -61,7 +65,7 @@ def formats_of(claims: Iterable[Claim], packages: Sequence[str] = ()) -> list[di
                 found[name] = (*best, reads or bool(known and known[2]), writes or bool(known and known[3]))
     return [
         {"format": name, "status": "implemented", "claim_id": claim.claim_id}
-        | _direction(reads=reads, writes=writes)
+        | ({} if is_writer and not writes else _direction(reads=reads, writes=writes))
         for name, (_, claim, reads, writes) in sorted(found.items())
     ]
 

@@ -55,9 +55,11 @@ _PRAISE = re.compile(
     r"\bsince (?:version )?\d|\b(?:has|have) been (?:\w+ )?(?:used|around|developed|maintained|battle)"
     r"|\b(?:is|are|was|were) (?:built|created|developed|maintained|made|sponsored|funded|backed) by "
     r"(?:the )?(?-i:[A-Z])"
+    r"|\b(?:adapted|borrowed|derived|forked|ported|taken)\b[^.]* from\b"
     r"|\binfluential\b|\b(?:used|trusted) (?:by|at) (?:many|thousands|hundreds|millions|companies)",
     re.IGNORECASE,
 )
+_NOTE = re.compile(r"(?:Please )?note\b", re.IGNORECASE)
 _PROOF = re.compile(
     r"`make |\bbench(?:mark)?(?:s|ed|ing)?\b|\bfigures\b|\bproves? (?:it|this|that)\b|\btest suite\b"
     r"|\byour machine\b|\btimes (?:less|more|faster|slower|as)\b|\bmilliseconds?\b|^`[\w.-]+/[\w./-]+`",
@@ -247,7 +249,7 @@ class _Teller:
         if found.is_pattern:
             return "feature"
         by_words = self._kind_by_words(found.text)
-        if self._kind == "limitation" or (self._kind == "install" and self._is_on_installing(found.text)):
+        if self._is_as_headed(found.text):
             return self._kind
         if self._kind == "feature" and found.topic and by_words == "limitation":
             return "feature"  # an item of a list of features, under its own name
@@ -258,7 +260,7 @@ class _Teller:
         if self._is_intro and (found.is_item or len(self._known.description) >= _POSITIONING):
             return "feature"
         if self._is_intro:
-            return "positioning"
+            return "other" if _NOTE.match(found.text) else "positioning"
         if self._kind in ("feature", "compatibility"):
             return self._kind
         return "feature" if self._says_what_it_does(found.text) else "other"
@@ -273,6 +275,17 @@ class _Teller:
 
     def _is_of_product(self, text: str) -> bool:
         return self._is_readme or self._known.name.lower() in text.lower()
+
+    def _is_as_headed(self, text: str) -> bool:
+        """Whether what stands under a heading for limits or installing is one of them."""
+        if self._kind == "limitation":
+            return self._limits_product(text)
+        return self._kind == "install" and self._is_on_installing(text)
+
+    def _limits_product(self, text: str) -> bool:
+        """The caveats of a page on one topic are limits of that, unless they name the product."""
+        is_front = _FRONT.search(self._path) is not None
+        return is_front or section_kind(self._section.trail[:1]) == "limitation" or self._is_of_product(text)
 
     def _is_on_installing(self, text: str) -> bool:
         return self._is_of_product(text) and _INSTALLS.search(text) is not None

@@ -10,9 +10,10 @@ from holdfast.launch.facts.reading import Repository
 from holdfast.launch.facts.sentences import split
 from holdfast.launch.facts.words import is_verb
 
-__all__ = ["example_title", "slug", "whole_title"]
+__all__ = ["example_title", "is_name", "slug", "whole_title"]
 
 _LONGEST_TITLE = 90
+_LEAST_WITH_PARENT = 2  # the title of the document, and one of a section
 # What a project has for itself: nobody learns the product from it.
 _HOUSEKEEPING = frozenset({"setup.py", "conftest.py", "conf.py", "noxfile.py", "tasks.py", "manage.py"})
 _SETTINGS = (".sh", ".toml", ".yaml", ".yml", ".json")
@@ -28,6 +29,8 @@ _EMPTY = re.compile(
     r"ask(?:ed)?|done|found|given|held|kept|known|left|made|meant|seen|sent|shown|told|written|needs?|there|else|how|"
     r"an?|and|as|at|be|by|for|from|in|into|is|not|of|on|or|out|so|the|then|to|up|we|with|you"
 )
+# `active`, `.size` or `add(task)`: the name of a part, and what of it nobody knows without the heading above.
+_NAME = re.compile(r"\.?[a-z_$][\w$]*(?:[.#][\w$]+)*(?:\([^()]*\))?|[\w$]+(?:[.#][\w$]+)*\([^()]*\)|\.[\w$]+")
 _LEGAL = re.compile(r"copyright|licen[cs]e|spdx|go:build|\+build|eslint|@ts-", re.IGNORECASE)
 
 
@@ -37,13 +40,20 @@ def slug(title: str) -> str:
 
 
 def whole_title(trail: Sequence[str]) -> str:
-    """The last title of those that lead to a section, after the first where alone it says nothing."""
+    """The last title of those that lead to a section, after another one where alone it says nothing."""
     title = trail[-1]
+    if len(trail) > _LEAST_WITH_PARENT and is_name(title):
+        return f"{trail[-2]}: {title}"
     bare = _ASKING.sub("", title.lower())
     if bare == title.lower() or len(trail) == 1 or any(map(_names_something, re.findall(r"[\w'’.-]+", bare))):
         return title
     start = title.split(" ", 1)[0]
     return f"{trail[0]}: {title[:1].lower() + title[1:] if start[1:].islower() else title}"
+
+
+def is_name(title: str) -> bool:
+    """Whether a title is but a name of code: that of an event, an option, a method."""
+    return _NAME.fullmatch(title.replace("`", "").strip()) is not None
 
 
 def _names_something(word: str) -> bool:
