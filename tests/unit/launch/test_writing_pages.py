@@ -8,6 +8,7 @@ import pytest
 from tests.launch.writing_places import configured, documents, made_pages, made_plan
 
 from holdfast.launch.claim_marks import without_marks
+from holdfast.launch.planning.candidates import described
 from holdfast.launch.planning.examples import examples_of, first_examples
 from holdfast.launch.writing.blocks import Bullets, Heading, Paragraph, Sentence, Table, unrepeated
 from holdfast.launch.writing.inline import as_sentence, short_slug, short_title
@@ -111,7 +112,7 @@ def test_a_guide_begins_with_no_sentence_that_goes_on_from_one_that_is_not_told(
         claim["goes_on"] = True
     pages = made_pages(tmp_path / "inner", configured(tmp_path), given)[1]
 
-    assert without_marks(pages[guide]).split("---\n")[2].lstrip().startswith("## Example")
+    assert without_marks(pages[guide]).split("---\n")[2].lstrip().startswith("This page shows `Table`")
     assert f"- {second['claim_text']}" in without_marks(pages[guide]).split("## Good to know")[1]
     listed = next(line for line in pages["docs/developer-guide"].splitlines() if "../reading-a-file/" in line)
     assert listed == "- [Reading a file](../reading-a-file/)"
@@ -351,6 +352,9 @@ def test_the_main_of_very_many_modules_are_found_at_once() -> None:
         "Take what we wrote so far:",
         "It also works for lists of rows:",
         "Nothing of the helper is in this public function.",
+        "Becomes:",
+        "As you saw, the default is a list:",
+        "In other words, rows are lists:",
     ],
 )
 def test_words_that_lead_through_another_page_do_not_introduce_an_example(words: str) -> None:
@@ -421,3 +425,111 @@ def test_a_module_that_does_not_say_what_it_is_for_is_told_by_its_names(tmp_path
     units = known_of(given).units[module["module"]]
     assert f"`{units[0].symbol['name']}`" in without_marks(row).split("|")[2]
     assert units[0].symbol["claim_id"] in row
+
+
+def test_a_method_is_that_of_a_class_only_where_it_is_called_on_it() -> None:
+    known = known_of(documents())
+    method = next(one for one in known.symbols if one["kind"] == "method" and one["name"].isalpha())
+    owner = next(one for one in known.symbols if one["qualified_name"] == method["parent"])
+    begin = f"from {owner['module']} import {owner['name']}\n"
+
+    def names(code: str) -> list[str]:
+        return [one["name"] for one in mentioned_symbols(known, [snippet(begin + code)])]
+
+    assert names(f"other.{method['name']}(3)") == [owner["name"]]
+    assert names(f"one = {owner['name']}(3)\none.{method['name']}(3)") == [owner["name"], method["name"]]
+    assert names(f"{owner['name']}(3).{method['name']}(3)") == [owner["name"], method["name"]]
+    assert names(f"with {owner['name']}(3) as one:\n    one.{method['name']}(3)") == [
+        owner["name"],
+        method["name"],
+    ]
+
+
+def test_what_is_called_and_comes_from_nowhere_is_what_the_package_offers() -> None:
+    given = documents()
+    one = next(one for one in given["product_facts.json"]["api_symbols"] if one["kind"] == "function")
+    function = one["name"]
+    assert mentioned_symbols(known_of(given), [snippet(f"{function}('x')")]) == []
+    one |= {"module": "tablekit", "qualified_name": f"tablekit.{function}"}
+    known = known_of(given)
+    assert [one["name"] for one in mentioned_symbols(known, [snippet(f"{function}('x')")])] == [function]
+    bound = (
+        f"def {function}(x): ...\n{function}('x')",
+        f"from other import {function}\n{function}('x')",
+        function,
+    )
+    assert [mentioned_symbols(known, [snippet(code)]) for code in bound] == [[], [], []]
+
+
+@pytest.mark.parametrize("words", ["But this is not:", "Otherwise the above raises an error:"])
+def test_what_does_not_work_is_no_example_without_the_words_that_say_so(words: str) -> None:
+    given = documents()
+    one = given["snippet_catalog.json"]["snippets"][0]
+    assert one["snippet_id"] in known_of(given).snippets
+    one["introduction"] = words
+    assert one["snippet_id"] not in known_of(given).snippets
+
+
+def test_the_guide_tells_what_modules_offer_where_none_says_what_it_is_for(tmp_path: Path) -> None:
+    given = documents()
+    symbols = given["product_facts.json"]["api_symbols"]
+    for one in symbols:
+        one["summary"] = "" if one["kind"] == "module" else one["summary"]
+    guide = made_pages(tmp_path, configured(tmp_path), given)[1]["docs/developer-guide"]
+    table = guide.split("## Modules")[1].split("\n## ")[0]
+    assert "`Table`" in table
+
+    given["product_facts.json"]["api_symbols"] = [one for one in symbols if one["module"] == "tablekit.formats"]
+    given["product_facts.json"]["workflows"] = []
+    page = next(
+        one for one in made_plan(tmp_path / "b", configured(tmp_path), given)["pages"]
+        if one["page_id"] == "docs/developer-guide"
+    )  # fmt: skip
+    assert "modules" not in page["description"]
+    assert "tasks" not in page["description"]
+
+
+def test_a_function_without_a_summary_is_told_by_what_it_returns(tmp_path: Path) -> None:
+    given = documents()
+    one = next(one for one in given["product_facts.json"]["api_symbols"] if one["kind"] == "function")
+    one |= {"summary": "", "returns_description": "The rows that are left."}
+    pages = made_pages(tmp_path, configured(tmp_path), given)[1]
+    assert "| Returns the rows that are left." in pages["reference/index"]
+
+
+def test_tasks_on_the_guide_are_told_whole_or_not_at_all(tmp_path: Path) -> None:
+    given = documents()
+    facts, catalog = given["product_facts.json"], given["snippet_catalog.json"]
+    task = facts["workflows"][0]
+    shown = snippet("open_table('x')", introduction="Open it:", title="x")
+    facts["workflows"] = [
+        task | {"workflow_tag": f"task-{number}", "title": f"Task {number}", "snippet_tags": [f"task-{number}"]}
+        for number in range(30)
+    ]
+    catalog["snippets"] += [
+        shown
+        | {"snippet_id": f"snp_{number + 100:016}", "tags": [f"task-{number}"], "code": f"open_table({number})"}
+        for number in range(30)
+    ]
+    pages = made_pages(tmp_path, configured(tmp_path), given)[1]
+    told = pages["docs/developer-guide"].split("## Common tasks")[1].split("\n## ")[0].split("\n### ")[1:]
+    assert 2 < len(told) < 12
+    assert all("```python" in one for one in told)
+
+
+def test_the_first_steps_are_none_of_the_entries_of_a_reference_in_the_readme() -> None:
+    given = documents()
+    begin, source = "import tablekit\n", {"origin": "readme", "path": "README.md"}
+    given["snippet_catalog.json"]["snippets"] = [
+        snippet(f"{begin}x = {number}", title=title, tags=[title.lower()], snippet_id=f"snp_{number:016}")
+        for number, title in enumerate(["Rows", "signal", ".add(task, options?)"])
+    ]
+    for number, one in enumerate(given["snippet_catalog.json"]["snippets"]):
+        one["source"] = one["source"] | source | {"start_line": number + 1, "end_line": number + 2}
+    shown = first_examples(known_of(given), "python", 3)
+    assert [one["title"] for one in shown] == ["Rows"]
+
+
+def test_a_short_description_is_filled_up_with_one_colon() -> None:
+    assert described("The guide: tasks.", "x") == "The guide: tasks, from the documentation of x, with sources."
+    assert described("The guide.", "x") == "The guide: from the documentation of x, with sources."

@@ -49,7 +49,8 @@ def described(text: str, name: str) -> str:
     """A description of 50 to 160 characters, cut between words."""
     text = plain(text)
     if len(text) < _SHORTEST:
-        text = f"{text.rstrip('.')}: from the documentation of {name}, with sources."
+        glue = "," if ":" in text else ":"
+        text = f"{text.rstrip('.')}{glue} from the documentation of {name}, with sources."
     if len(text) <= _LONGEST:
         return text
     return text[: _LONGEST - 1].rsplit(" ", 1)[0].rstrip(" ,;:.") + "…"
@@ -250,12 +251,15 @@ def _about(known: Known, claims: Sequence[str], title: str, examples: Collection
 
 def _guided(known: Known) -> str:
     """What the developer guide tells of."""
-    more = [
+    tells_modules = any(one["summary"] for one in known.modules.values()) or len(known.units) > 1
+    told = [
         word
         for word, is_told in (
+            ("its modules", tells_modules),
+            ("common tasks", bool(known.facts["workflows"])),
             ("formats", any(one["status"] == "implemented" for one in known.entries("supported_formats"))),
             ("limits", bool(known.cited(*known.facts["claim_groups"]["limitations"]))),
         )
         if is_told
     ]
-    return listed(["its modules", "common tasks", *more])
+    return listed(told or ["what it is", "where to read on"])

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from holdfast.launch.facts.titles import is_name
 from holdfast.launch.module_names import depth
 from holdfast.launch.writing.inline import slug
 from holdfast.launch.writing.known import Known, Snippet, is_installing, language_of
@@ -14,6 +15,7 @@ _FIRST_PAGES = (
     "quickstart", "getting", "start", "tutorial", "intro", "index", "usage", "basic", "example",
 )  # fmt: skip
 _SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
+_GENERAL_TAGS = frozenset({"usage", "features", "install", "quickstart"})
 _FIRST_TAGS = frozenset({"quickstart", "quick-start", "getting-started", "basic-usage"})
 # The inside of a function, and a file that belongs to a project and not to what it shows.
 _INNER = re.compile(r"^(?:return|yield|await)\b", re.MULTILINE)
@@ -95,9 +97,13 @@ def _followable(snippets: Sequence[Snippet], known: Known) -> Iterator[Snippet]:
 
 
 def _is_first(snippet: Snippet) -> bool:
-    """Whether the project itself shows it early: in its README, or on a page for beginners."""
+    """Whether the project itself shows it early: in its README, or on a page for beginners.
+
+    What a README shows of one method or one event is its reference.
+    """
+    is_entry = is_name(snippet.get("title", "")) and not _GENERAL_TAGS & set(snippet["tags"])
     return (
-        snippet["source"].get("origin") in ("readme", "example")
+        (snippet["source"].get("origin") in ("readme", "example") and not is_entry)
         or bool(_FIRST_TAGS & set(snippet["tags"]))
         or _first_page(snippet) < len(_FIRST_PAGES)
     )

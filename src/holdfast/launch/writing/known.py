@@ -54,7 +54,15 @@ _ANNOUNCING = re.compile(
 _LEADING_ON = re.compile(
     r"\b(?:we(?:['’](?:ve|ll|re))?|let['’]s|so far|at this point|imagine|earlier|previous(?:ly)?|again)\b"
     r"|^(?:as a result|therefore|thus|hence|so|then|but|however|now|instead|finally|next|also)\b"
-    r"|^(?:it|they) also\b|\b(?:this|these) (?:\w+ )?(?:functions?|methods?|class(?:es)?|options?|arguments?)\b",
+    r"|^(?:it|they) also\b|\b(?:this|these) (?:\w+ )?(?:functions?|methods?|class(?:es)?|options?|arguments?)\b"
+    r"|\babove\b|\bREADME\b|^(?:as you|in the same \w+|in other words|correspondingly|similarly|likewise)\b"
+    r"|^(?:becomes?|gives?|yields?|produces?|returns?|outputs?|results? in)\b",
+    re.IGNORECASE,
+)
+# What is shown as it should not be, or does not work, is no example without the words that say so.
+_WARNING = re.compile(
+    r"\b(?:not|never|wrong|incorrect|invalid|bad|avoid|broken|fails?|raises?|errors?|instead of|rather than)\b"
+    r"|n['’]t\b",
     re.IGNORECASE,
 )
 # How a product speaks of itself, where claims have its name.
@@ -110,7 +118,7 @@ class Known:
         self.snippets: dict[str, Snippet] = {
             snippet["snippet_id"]: snippet
             for snippet in sorted(catalog["snippets"], key=_snippet_rank)
-            if _is_usable(snippet)
+            if _is_usable(snippet) and not self._is_warning(snippet)
         }
 
     @functools.cached_property
@@ -281,6 +289,11 @@ class Known:
             told = _PROVENANCE[origin_of(snippet)]
             about = [Sentence(told if like_it == 1 else told.replace("This example is", "These examples are"))]
         return about, Code(language_of(snippet), snippet["code"], snippet_id)
+
+    def _is_warning(self, snippet: Snippet) -> bool:
+        """Whether it shows what does not work, and the words that say so are none for a page."""
+        told = snippet.get("introduction", "").rstrip()
+        return told.endswith(":") and _WARNING.search(told) is not None and not self.introduction(snippet)
 
     def heading(self, text: str, support: Sequence[str] = ()) -> tuple[str, tuple[str, ...]]:
         """A heading with this text and its claims; an empty one where it would state something without support."""

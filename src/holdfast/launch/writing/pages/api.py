@@ -26,6 +26,7 @@ __all__ = [
     "SHORT",
     "api_module",
     "api_overview",
+    "module_table",
     "symbol_rows",
     "unit_lines",
 ]
@@ -52,7 +53,7 @@ def api_overview(ways: Ways) -> list[Block]:
     units = known.units
     made: list[Block] = [*lead(known, is_short=True)]
     if len(units) != 1 or not known.nouns[1]:  # one package is told below under its own name
-        made += [Heading(2, modules_title(known)), *_module_table(ways)]
+        made += [Heading(2, modules_title(known)), *module_table(ways)]
     if sum(map(len, units.values())) <= _MOST_ROWS:
         for module, found in units.items():
             claims = known.cited(*(unit.symbol["claim_id"] for unit in found))[:1]
@@ -108,7 +109,7 @@ def _module_claim(known: Known, module: str) -> tuple[str, ...]:
     return known.cited(symbol["claim_id"]) if symbol else ()
 
 
-def _module_table(ways: Ways) -> list[Block]:
+def module_table(ways: Ways) -> list[Block]:
     """The modules that offer names, where any does: what others are for is in the developer guide."""
     known = ways.known
     every = list(known.modules.values())
@@ -233,7 +234,8 @@ def _told(text: str) -> str:
 
 
 def _summary(known: Known, symbol: Symbol) -> str:
-    found = sentences_of(symbol["summary"])
+    told = symbol.get("returns_description", "") if symbol["kind"] in ("function", "method") else ""
+    found = sentences_of(symbol["summary"]) or sentences_of(f"Returns {_continued(told)}" if told else "")
     if not found:
         return ""
     short = found[0] if len(found[0]) <= _LONGEST_SUMMARY else found[0][:_LONGEST_SUMMARY].rsplit(" ", 1)[0] + "…"

@@ -10,7 +10,7 @@ from holdfast.launch.writing.inline import code, short_title, slug
 from holdfast.launch.writing.known import Known, Symbol, is_installing, language_of
 from holdfast.launch.writing.labels import displayed
 from holdfast.launch.writing.mentions import mentioned_symbols
-from holdfast.launch.writing.pages.api import symbol_rows
+from holdfast.launch.writing.pages.api import module_table, symbol_rows
 from holdfast.launch.writing.pages.parts import (
     bullets,
     dependency_lines,
@@ -175,12 +175,14 @@ def _task_page(ways: Ways, said: Sequence[Sentence]) -> list[Block]:
     parts = examples(known, shown, 3)
     introduced = {_plainly(one) for part in parts for one in _sentences(part)}
     free = [one for one in said if _plainly(one) not in introduced]
-    opening = _opening(known, free) if free else _opening(known, said)[:1] or _uses(known, used)
+    opening = _opening(known, free) or (_opening(known, said)[:1] if not free else []) or _uses(known, used)
     made: list[Block] = [paragraph(opening)]
     if shown:
         made.append(Heading(2, "Example" if len(shown) == 1 else "Examples"))
     made += [block for part in parts for block in part]
-    made += [Heading(2, "Good to know"), bullets(one for one in free if one not in opening)]
+    if opening or shown:  # else there is nothing before it that it would have to be set apart from
+        made.append(Heading(2, "Good to know"))
+    made.append(bullets(one for one in free if one not in opening))
     made += [Heading(2, "Used in this guide"), Table(("Name", "Summary"), tuple(symbol_rows(ways, used)))]
     others = [one["page_id"] for one in ways.pages("docs") if one["template"] in ("workflow", "feature")]
     after = [one for one in others if ways.is_after(one)][:2]
@@ -209,7 +211,10 @@ def _plainly(sentence: Sentence) -> str:
 
 
 def _modules(ways: Ways) -> list[Block]:
+    """The modules that say what they are for; where none does and there are several, what each offers."""
     modules = [symbol for symbol in ways.known.modules.values() if symbol["summary"]]
+    if not modules and len(ways.known.units) > 1:
+        return module_table(ways)
     title = modules_title(ways.known).removesuffix("s")
     shown = main_modules(modules, _MOST_MODULES, ways.known.packages)
     return [Table((title, "Purpose"), tuple(symbol_rows(ways, shown)))]
@@ -233,8 +238,9 @@ def _tasks(ways: Ways) -> list[Block]:
             and not _WELCOME.match(task["title"])
             and started.isdisjoint(one["snippet_id"] for one in known.tagged(task["snippet_tags"]))
         ):
-            told += _told(known, task, said)
-    return [bullets(linked), *told[:_MOST_TOLD]]
+            one = _told(known, task, said)
+            told += one if len(told) + len(one) <= _MOST_TOLD else []
+    return [bullets(linked), *told]
 
 
 def _told(known: Known, task: Mapping[str, Any], said: Sequence[Sentence]) -> list[Block]:

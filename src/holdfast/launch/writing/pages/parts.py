@@ -23,6 +23,7 @@ _TELL_LIMITS = ("kb/limitations", "docs/developer-guide", "products/overview")
 _FEW = 3
 _LEAST_MODULES = 2
 _MOST_ROWS = 8
+_AROUND = ("{} features ", "With {} you can ")
 _RUNS_ON = re.compile(r"(\S+) runs on ((?:(?! and |, ).)+)\.")
 _MOST_PLATFORMS = 8
 _MOST_WAYS = 3
@@ -116,10 +117,11 @@ def inside(known: Known, title: str, most: int, claims: Sequence[str]) -> list[B
 def _named(known: Known, feature: Sentence) -> Sentence:
     """A feature under a heading that says what the list is: by its name, without a sentence around it."""
     claim = known.claim(feature.claims[0])
-    start = f"{known.name} features "
-    if claim["truth_status"] == "inference" or not claim["claim_text"].startswith(start):
+    text = claim["claim_text"]
+    start = next((one.format(known.name) for one in _AROUND if text.startswith(one.format(known.name))), "")
+    if claim["truth_status"] == "inference" or not start:
         return feature
-    return feature._replace(text=as_sentence(claim["claim_text"].removeprefix(start), known.names))
+    return feature._replace(text=as_sentence(text.removeprefix(start), known.names))
 
 
 def _main_names(known: Known, most: int) -> list[Row]:
