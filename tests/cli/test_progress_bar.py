@@ -143,3 +143,13 @@ def test_a_quiet_bar_says_nothing() -> None:
 )
 def test_a_length_of_time_is_said_in_two_units(seconds: float, text: str) -> None:
     assert length_of_time(seconds) == text
+
+
+def test_a_walk_is_shown_with_what_it_has_found_and_its_name_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    clock, stream = Clock(), io.StringIO()
+    bar = ProgressBar(stream, is_terminal=True, clock=clock)
+    clock.now += 1
+    bar("discover", 12345, None, "looking for files")
+
+    assert stream.getvalue() == f"{CLEAR}Looking for files 12,345"

@@ -47,6 +47,19 @@ def test_an_update_without_a_change_writes_nothing(repository: Repository, cache
     assert state_of(cache) == before
 
 
+def test_a_walk_tells_how_many_files_it_has_found(repository: Repository, cache: Path) -> None:
+    told: list[int] = []
+
+    def progress(stage: str, done: int, total: int | None, detail: str) -> None:
+        if stage == "discover":
+            told.append(done)
+
+    for expected in ("built", "unchanged"):
+        told.clear()
+        report = build_index(repository, cache, progress=progress)
+        assert (report["action"], told[0], told[-1]) == (expected, 0, report["files"])
+
+
 def test_one_changed_file_is_the_only_one_that_is_parsed(repository: Repository, cache: Path) -> None:
     build_index(repository, cache)
     (repository.root / "src/errors.py").write_text("def zebra_crossing():\n    return 1\n")

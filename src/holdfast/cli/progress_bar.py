@@ -111,7 +111,8 @@ class ProgressBar:
             full = min(done * _BAR // total, _BAR)
             bar = f"[{'#' * full}{'.' * (_BAR - full)}] "
         line = bar + facts if len(bar + facts) <= width else facts
-        if detail and len(line) + 12 <= width:
+        # A detail that only says what the stage is called is for callers that do not show its name.
+        if detail and detail.casefold() not in facts.casefold() and len(line) + 12 <= width:
             line += "  " + clean_line(detail)
         return truncate_chars(line, width) if width > 1 else ""
 

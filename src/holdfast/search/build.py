@@ -21,7 +21,7 @@ from holdfast.search.index_writer import IndexWriter, Ingested, Progress, Stop, 
 from holdfast.search.pool import ParsePool
 from holdfast.search.prepare import FileToPrepare
 from holdfast.search.repository import Repository, head
-from holdfast.search.stages import Stages
+from holdfast.search.stages import Stages, files_found
 
 __all__ = ["PARSER", "checked_rules", "full_build", "own_rules", "parser_pool", "report", "tasks_for"]
 
@@ -38,8 +38,13 @@ def full_build(repository: Repository, home: IndexHome, *, progress: Progress, s
         with HistoryReading(repository, None, stop=stop) as history, IndexWriter(build, fresh=True) as writer:
             checked_at, (commit, branch) = time.time(), head(repository)
             with stages.measure("discover"):
-                progress("discover", 0, None, "looking for files")
-                discovery = discover(repository, limits=indexing.limits, ignore=indexing.ignore_file(), stop=stop)
+                discovery = discover(
+                    repository,
+                    limits=indexing.limits,
+                    ignore=indexing.ignore_file(),
+                    on_progress=files_found(progress),
+                    stop=stop,
+                )
                 add_records(discovery, build.records)
             with stages.measure("write"), parser_pool(len(discovery.files)) as pool:
                 done = writer.ingest(tasks_for(repository, discovery.files), pool, progress, stop)

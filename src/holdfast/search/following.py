@@ -39,6 +39,8 @@ def followed(ctx: SyncContext) -> Followed:
             return
         told_at = now
         text = detail or stage
+        if done and total is None:
+            text += f" ({done} so far)"
         if stage == _NOTE or not total:
             ctx.progress(text, phase=stage)
         else:

@@ -4,11 +4,21 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping
 
-__all__ = ["Progress", "Stages", "Stop"]
+__all__ = ["Progress", "Stages", "Stop", "files_found"]
 
 # (stage, done, total or None when it is not known, detail)
 Progress = Callable[[str, int, int | None, str], None]
 Stop = Callable[[], bool]
+
+
+def files_found(progress: Progress) -> Callable[[int], None]:
+    """Tells that files are looked for, and how many were found: in a home directory that takes minutes."""
+
+    def tell(found: int) -> None:
+        progress("discover", found, None, "looking for files")
+
+    tell(0)
+    return tell
 
 
 class Stages:

@@ -6,6 +6,7 @@ is compared by its content too: a clock has a grain, and two writes may fall int
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +22,7 @@ from holdfast.search.home import Build
 from holdfast.search.index_writer import IndexWriter, Ingested, Progress, Stop, check_stop, settle
 from holdfast.search.pool import ParsePool
 from holdfast.search.repository import Repository, head
-from holdfast.search.stages import Stages
+from holdfast.search.stages import Stages, files_found
 from holdfast.search.store.reader import FileRow, IndexFacts, StoreReader
 
 __all__ = ["Changes", "update"]
@@ -50,8 +51,7 @@ def update(
     settle(build)
     checked_at = time.time()
     with stages.measure("discover"):
-        progress("discover", 0, None, "looking for changes")
-        facts, changes, old_history = _look(repository, build, indexing, rules, stop)
+        facts, changes, old_history = _look(repository, build, indexing, rules, stop, files_found(progress))
     commit, branch = head(repository)
     moved = (commit, branch) != (facts.commit, facts.branch)
     if not (changes.touched or changes.gone or changes.notes_differ or moved):
@@ -86,14 +86,21 @@ def update(
 
 
 def _look(
-    repository: Repository, build: Build, indexing: Indexing, rules: str, stop: Stop
+    repository: Repository,
+    build: Build,
+    indexing: Indexing,
+    rules: str,
+    stop: Stop,
+    found: Callable[[int], None],
 ) -> tuple[IndexFacts, Changes, History | None]:
     reader = StoreReader(build.store, committed_generation(build.terms))
     try:
         facts = reader.facts()
         values = facts.values
         same_rules = values.get("rules") == rules and values.get("abilities") == reading_abilities()
-        changes = _compare(repository, build, reader, facts, indexing, same_rules=same_rules, stop=stop)
+        changes = _compare(
+            repository, build, reader, facts, indexing, same_rules=same_rules, stop=stop, found=found
+        )
         history = _stored_history(reader.history())
     finally:
         reader.close()
@@ -109,6 +116,7 @@ def _compare(
     *,
     same_rules: bool,
     stop: Stop,
+    found: Callable[[int], None],
 ) -> Changes:
     rows = {row.path: row for row in reader.files().values()}
     skipped = reader.skipped()
@@ -122,6 +130,7 @@ def _compare(
         ignore=indexing.ignore_file(),
         known=known,
         known_at=checked_at,
+        on_progress=found,
         stop=stop,
     )
     add_records(discovery, build.records)
