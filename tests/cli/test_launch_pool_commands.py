@@ -120,6 +120,14 @@ WITHOUT_EXTRA = (
 )
 
 
+def without_extra(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT_EXTRA, *words],
+        cwd=tmp_path, env={**os.environ, **environment(tmp_path)}, input="",
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -134,13 +142,26 @@ def test_without_the_extra_of_launch_runs_every_command_tells_what_is_missing(
 ) -> None:
     (tmp_path / "runs.json").write_text(json.dumps([CONFIG]))
     (tmp_path / "runs.yaml").write_text("- run.yaml\n")
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_EXTRA, "launch", *words],
-        cwd=tmp_path, env={**os.environ, **environment(tmp_path)},
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    done = without_extra(tmp_path, "launch", *words)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"holdfast: {told}")
+
+
+def test_without_the_extra_a_launch_server_is_refused_at_its_start(tmp_path: Path) -> None:
+    done = without_extra(tmp_path, "serve", "--standalone", "launch")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"holdfast: launch runs need a database library{INSTALL}"
+
+
+def test_without_the_extra_a_call_says_what_to_install(tmp_path: Path) -> None:
+    done = without_extra(tmp_path, "call", "launch", "launch_list_runs")
+
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    error = json.loads(next(line for line in done.stderr.splitlines() if line.startswith("{")))["error"]
+    assert (error["code"], error["message"]) == ("INTERNAL", "the run store could not be used")
+    assert error["details"]["hint"] == "pip install 'holdfast[launch]'"
 
 
 def test_a_dry_run_is_executed_here_and_asks_no_pool(cli: Cli, tmp_path: Path) -> None:

@@ -42,7 +42,10 @@ _TOLD = {
 
 
 def configure(settings: Settings) -> None:
-    """Say which workspace is served, before the first call."""
+    """Say which workspace is served, before the first call; UsageError where no call could ever succeed."""
+    from holdfast.launch.store.opening import require_library
+
+    require_library()
     global _settings  # noqa: PLW0603 - a process serves one workspace
     _settings = settings
     if settings.auto_resume:
@@ -103,7 +106,7 @@ def recorded(function: Function) -> Function:
 
 
 def _with_store(function: Callable[..., Any], *args: Any, **arguments: Any) -> Any:
-    """Call it; a store that cannot be used is told as such, and whether waiting may help."""
+    """Call it; a store that cannot be used is told as such, with what to do, and whether waiting may help."""
     try:
         return function(*args, **arguments)
     except StoreError as trouble:
