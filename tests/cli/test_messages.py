@@ -58,6 +58,13 @@ async def many() -> list[int]:
             "the server ended (exit code 1) before it answered initialize",
             "run the command by itself",
         ),
+        (
+            "tools --timeout 0.2 -- sleep 60",
+            "the server did not answer initialize within 0.2 s",
+            "wait longer with --timeout 120; a first start",
+        ),
+        ("call --timeout", "Option '--timeout' requires an argument.", "holdfast call --help"),
+        ("index build --repo", "Option '--repo' requires an argument.", "holdfast index build --help"),
         ("tools -- cat", "the command echoes what it is sent; it is no MCP server", ""),
         ("contract snapshot shop.py -o /nonexist/x.json", "/nonexist/x.json cannot be written: No such file", ""),
         ("events show --fault nothing", "there is no fault 'nothing' in ", "holdfast events show"),

@@ -2,14 +2,19 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from tests.cli.conftest import SERVER, Cli
+
+from holdfast.cli.app import cli as app
 
 FOREIGN = (sys.executable, str(Path(__file__).with_name("foreign_server.py")))
 
@@ -33,15 +38,37 @@ def call_message(number: int, tool: str, **arguments: Any) -> dict[str, Any]:
 # --- the command line as a whole ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "command", ["", "serve", "tools", "call", "contract", "contract snapshot", "events", "new"]
-)
+def every_command(group: click.Command = app, path: str = "") -> Iterator[str]:
+    """The words of every command and every group of them."""
+    yield path
+    if isinstance(group, click.Group):
+        context = click.Context(group)
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            assert command is not None
+            yield from every_command(command, f"{path} {name}".strip())
+
+
+@pytest.mark.parametrize("command", list(every_command()))
 def test_every_command_has_help_with_an_example(cli: Cli, command: str) -> None:
     done = cli(*command.split(), "--help" if command else "-h")
+    examples = done.stdout.partition("Example")[2].partition("Options:")[0]
 
     assert (done.returncode, done.stderr) == (0, "")
-    assert "Example" in done.stdout
-    assert f"  holdfast {command}".rstrip() in done.stdout
+    assert f"holdfast {command}".rstrip() in examples
+
+
+def test_a_list_of_commands_cuts_no_sentence(cli: Cli) -> None:
+    listed = cli("index", "--help").stdout.partition("Commands:")[2]
+
+    assert "..." not in listed
+    assert "then finds what they complain about." in " ".join(listed.split())
+
+
+def test_help_calls_other_options_as_they_are_typed(cli: Cli) -> None:
+    shown = cli("search", "--help").stdout
+
+    assert not {"riskTag", "caseFile", "repoPath", "null"} & set(re.findall(r"\w+", shown))
 
 
 def test_help_imports_none_of_the_heavy_libraries(environment: dict[str, str]) -> None:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from holdfast.cli.faults import FaultWatch
 from holdfast.cli.options import Source
 from holdfast.client.answering import Answerer
-from holdfast.client.peer import PeerEndedError
+from holdfast.client.peer import PeerEndedError, PeerSilentError
 from holdfast.client.session import ClientSession
 from holdfast.client.transports import Link, MemoryTransport, ProcessTransport, Transport
 from holdfast.errors import ProcessError, UsageError
@@ -75,7 +75,7 @@ async def connected(
     session = ClientSession(transport, answerer=answerer)
     try:
         with _remedies(source):
-            await session.connect(timeout=min(timeout or CONNECT_TIMEOUT, CONNECT_TIMEOUT))
+            await session.connect(timeout=timeout or CONNECT_TIMEOUT)
         yield session
     except asyncio.CancelledError:
         if server is None and sys.stderr.isatty():
@@ -104,6 +104,9 @@ def _remedies(source: Source) -> Iterator[None]:
         raise
     except PeerEndedError as error:
         raise UsageError(str(error), remedy="run the command by itself to see why") from error
+    except PeerSilentError as error:
+        remedy = "wait longer with --timeout 120; a first start, as by `npx -y`, also downloads"
+        raise UsageError(str(error), remedy=remedy) from error
 
 
 def _linker(

@@ -14,7 +14,9 @@ __all__ = ["command"]
 @click.command(name="embed")
 @click.option("--model", metavar="MODEL", help="A directory or URL with model.onnx and tokenizer.json.")
 @click.option("--sha256", metavar="HEX", help="What a model from a URL has to be, and then is.")
-@click.option("--threads", type=click.IntRange(1, 256), metavar="N", help="[default: half of the processors]")
+@click.option(
+    "--threads", type=click.IntRange(1, 256), metavar="N", help="Processors to use. [default: half of them]"
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @repository_options

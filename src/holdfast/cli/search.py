@@ -5,6 +5,7 @@ The options come from the table of arguments, so that a command can ask exactly 
 
 import contextlib
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -62,6 +63,10 @@ class _SearchCommand(click.Command):
                 formatter.write_dl(records)
 
 
+_FLAGS = {field.name: field.flags[0] for field in FIELDS if field.flags}
+_OTHER_FIELDS = re.compile(
+    rf"\b({'|'.join(name for name in _FLAGS if not name.islower())})\b"
+)  # camelCase: no word
 _GROUP_OF = {field.attribute: field.group for field in FIELDS} | {"cache_dir": WHERE, "no_build": WHERE}
 
 
@@ -80,9 +85,14 @@ def _options() -> Iterator[click.Parameter]:
             yield _option(field)
 
 
+def _typed(text: str) -> str:
+    """What a field means, in the words of whoever types: other fields by their flags, and no null."""
+    return _OTHER_FIELDS.sub(lambda name: _FLAGS[name[0]], text.replace("; null means the default.", "."))
+
+
 def _option(field: Field) -> click.Option:
     if field.kind == "flag":
-        return click.Option(["/".join(field.flags), field.attribute], default=None, help=field.help)
+        return click.Option(["/".join(field.flags), field.attribute], default=None, help=_typed(field.help))
     kind = _Choice(field.choices) if field.choices else click.STRING
     notes = "" if field.default is None else f" [default: {field.default}]"
     return click.Option(
@@ -90,7 +100,7 @@ def _option(field: Field) -> click.Option:
         type=kind,
         multiple=True,  # one that is no list and is given twice is refused, not forgotten
         metavar=field.placeholder or None,
-        help=field.help + notes,
+        help=_typed(field.help) + notes,
     )
 
 
