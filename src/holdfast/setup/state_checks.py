@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.errors import SessionError, ToolError, UsageError
+from holdfast.present.counted import counted
 from holdfast.settings import SETTINGS, Settings, load_configuration
 from holdfast.setup.checks import Check, Finding
 from holdfast.setup.machine_checks import nearest_directory
@@ -92,7 +93,9 @@ def _event_logs(settings: Settings) -> Iterator[Finding]:
     for log in locked[:_SHOWN]:
         yield Finding("event log", "fail", f"{log} cannot be written", "check its permissions, or move it away")
     if not locked:
-        yield Finding("event log", "ok", f"{len(logs)} servers have one" if logs else "none was written yet")
+        yield Finding(
+            "event log", "ok", f"{counted(len(logs), 'log')} written" if logs else "none was written yet"
+        )
 
 
 def _hosts(settings: Settings) -> Iterator[Finding]:
@@ -152,7 +155,9 @@ def _index(settings: Settings) -> Iterator[Finding]:
         yield Finding("index", "fail", state.problem.message, state.problem.remedy)
     elif state.status is not None:
         changed = state.status["changedFiles"]
-        words = "the last update did not finish" if changed is None else f"{changed} files changed since"
+        words = (
+            "the last update did not finish" if changed is None else f"{counted(changed, 'file')} changed since"
+        )
         stale = changed is None or changed > 0
         remedy = "holdfast index build" if stale else ""
         yield Finding("index", "warn" if stale else "ok", words if stale else "up to date", remedy)
