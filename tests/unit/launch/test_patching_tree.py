@@ -75,7 +75,8 @@ def test_files_appear_whole_with_their_folders_and_the_same_again_touches_nothin
     assert not (site / "content/deep").exists()
     before = (site / "content/a.md").stat()
     materialise(site, files)
-    assert (site / "content/a.md").stat() == before
+    after = (site / "content/a.md").stat()  # reading it may move the time of its last access
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
     assert sorted(path.name for path in (site / "content").iterdir()) == ["a.md", "new", "é.md"]
 
 

@@ -36,7 +36,8 @@ def test_a_file_and_its_bytes_are_the_same_object_kept_once(objects: ObjectStore
     before = objects.path_of(digest).stat()
 
     assert objects.put(content) == objects.put(tmp_path / "file") == digest
-    assert objects.path_of(digest).stat() == before
+    after = objects.path_of(digest).stat()  # reading it may move the time of its last access
+    assert (after.st_ino, after.st_mtime_ns, after.st_size) == (before.st_ino, before.st_mtime_ns, before.st_size)
     assert [path.name for path in (tmp_path / "objects").rglob("*") if path.is_file()] == [digest]
     assert (tmp_path / address_of(digest)).read_bytes() == content
 
