@@ -81,8 +81,12 @@ class Client:
             return read_to_end(connection)
 
     def begin(self, path: str, query: str, *, is_last: bool = True) -> socket.socket:
-        """A POST that was sent and whose answer is not read yet; the last request on its connection, or not."""
-        body = json.dumps({"query": query}).encode()
+        """A search that was sent and whose answer is not read yet; the last on its connection, or not."""
+        return self.begin_post(path, {"query": query}, is_last=is_last)
+
+    def begin_post(self, path: str, value: Any, *, is_last: bool = True) -> socket.socket:
+        """The same with any body."""
+        body = json.dumps(value).encode()
         head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nContent-Type: application/json\r\n"
         connection = self.connect()
         close = "Connection: close\r\n" if is_last else ""

@@ -39,6 +39,7 @@ class ScriptedHost:
         self.requests: list[Message] = []
         self.notes: list[Message] = []
         self.answers_health = True
+        self.answers_discovery = True
         self._searches: dict[str, Callable[[Message], None]] = {
             "hang": lambda request: None,
             "no index": lambda request: self.fail(request, "NO_INDEX", "there is no index of project"),
@@ -175,7 +176,7 @@ class ScriptedHost:
             health = {"state": "ready", "generation": 2, "restart_count": 1, "counters": {"requests": 7},
                       "stateDir": "/home/me/state"}  # fmt: skip
             self.send({"id": request["id"], "result": health})
-        elif method == "server/discover":
+        elif method == "server/discover" and self.answers_discovery:
             block = {"schemaVersion": "1.0.0", "capabilities": {"mcp": {"sdk": True}}}
             capabilities = {"tools": {}, "experimental": {"pairofcleats": block}}
             result = {"capabilities": capabilities, "serverInfo": {"name": "pairofcleats", "version": "0.1.0"}}

@@ -7,6 +7,8 @@ from contextlib import suppress
 import pytest
 from tests.api.client import BOUND, Client, parse_events, until
 from tests.api.conftest import Start
+from tests.api.mcp_server import initialize_params
+from tests.api.scripted_host import Message, ScriptedHost
 
 pytestmark = pytest.mark.xdist_group("api-lives")
 
@@ -95,6 +97,24 @@ def test_a_client_that_leaves_cancels_its_search(start: Start, path: str) -> Non
 
     front.host.wait_for(lambda host: host.cancelled == [host.requests[-1]["id"]])
     until(lambda: metric(front, "holdfast_http_in_flight") == 1, "the request is forgotten")
+
+
+def test_a_client_that_leaves_in_its_handshake_holds_no_place(start: Start) -> None:
+    front = start(concurrency=1)
+    front.host.answers_discovery = False
+    shaken = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize_params("2025-11-25")}
+    connection = front.begin_post("/mcp", shaken)
+    # The first one is the front's own, which nobody waits for.
+    front.host.wait_for(lambda host: len(_asked(host, "server/discover")) == 2)
+    assert front.post("/search", {"query": "a"}).status == 503
+    connection.close()
+
+    front.host.wait_for(lambda host: host.cancelled == [_asked(host, "server/discover")[1]["id"]])
+    until(lambda: front.post("/search", {"query": "a"}).status == 200, "the place is free again")
+
+
+def _asked(host: ScriptedHost, method: str) -> list[Message]:
+    return [request for request in host.requests if request["method"] == method]
 
 
 def test_a_client_that_leaves_cancels_what_it_pipelined_too(start: Start) -> None:

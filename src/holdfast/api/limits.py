@@ -124,14 +124,17 @@ def timed_out(seconds: float) -> Fault:
 
 
 async def wait_for_answer(
-    exchange: Exchange, link: HostLink, call: HostCall[Answer], timeout: float
+    exchange: Exchange, link: HostLink, call: HostCall[Answer], timeout: float | None = None
 ) -> dict[str, Any]:
-    """What the host answers; if the client leaves or time runs out, the work is cancelled there."""
+    """What the host answers; if the client leaves or time runs out, the work is cancelled there.
+
+    Without a time it is as long as the host gives its worker.
+    """
     try:
         either: set[asyncio.Future[Any]] = {call.answer, exchange.gone}
         await asyncio.wait(either, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
         if not call.answer.done():
-            if exchange.gone.done():
+            if timeout is None or exchange.gone.done():
                 raise ClientGoneError
             raise HttpError(timed_out(timeout))
         answer = call.answer.result()

@@ -1,13 +1,13 @@
 """Requests of clients with a handshake: a session begins, is asked, is read from, and ends."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from holdfast.api.allowance import Allowances
 from holdfast.api.envelope import HttpError, Reply, refusal
 from holdfast.api.exchange import Exchange
-from holdfast.api.limits import Slots
+from holdfast.api.limits import Slots, wait_for_answer
 from holdfast.api.link import HostLink
 from holdfast.api.mcp.channel import Channel
 from holdfast.api.mcp.replies import error_reply
@@ -17,7 +17,8 @@ from holdfast.api.mcp.sessions import Sessions
 from holdfast.api.metrics import Metrics
 from holdfast.api.options import FrontOptions
 from holdfast.present.eras import is_discovery
-from holdfast.vocabulary.faults import Fault, fault
+from holdfast.vocabulary.faults import fault
+from holdfast.vocabulary.ids import RequestId
 from holdfast.wire.codec import encode
 from holdfast.wire.envelope import INVALID_PARAMS, INVALID_REQUEST, Message, Request, parse
 
@@ -65,16 +66,16 @@ class SessionRequests:
             session.take(messages, session.stream)
             return _ACCEPTED
         exchange.request_id = asked[0].id if not is_batch else None
-        ids = [one.id for one in asked]
-        doubled = [
-            one.id for place, one in enumerate(asked) if session.is_pending(one.id) or one.id in ids[:place]
-        ]
-        if doubled:
-            return error_reply(doubled[0], INVALID_REQUEST, f"request id {doubled[0]!r:.80} is still in flight")
         with ExitStack() as places:
             places.enter_context(self._slots.one())
             places.enter_context(self._allowances.request(exchange.caller))
             admitted = [await self._admitted(message, exchange) for message in messages]
+            # Only now, since another POST may have brought the same id while this one was admitted.
+            doubled = _doubled([one.id for one in asked], session)
+            if doubled:
+                return error_reply(
+                    doubled[0], INVALID_REQUEST, f"request id {doubled[0]!r:.80} is still in flight"
+                )
             channel = session.new_channel()
             session.take(admitted, channel)
             # Held as long as the work goes on, also while nobody reads: who leaves may come back for the rest.
@@ -114,9 +115,8 @@ class SessionRequests:
         if not isinstance(request.params.get("protocolVersion"), str):
             return error_reply(request.id, INVALID_PARAMS, "initialize needs a protocolVersion")
         with self._slots.one(), self._allowances.request(exchange.caller):
-            discovered = await self._link.call("server/discover").answer
-        if isinstance(discovered, Fault):
-            raise HttpError(discovered)
+            call = self._link.call("server/discover")
+            discovered = await wait_for_answer(exchange, self._link, call)
         if not is_discovery(discovered):
             raise HttpError(fault("INTERNAL", "the server does not say what it is"))
         session = self._sessions.begin(exchange.caller, discovered, request.params)
@@ -188,6 +188,11 @@ class SessionRequests:
             yield
         finally:
             self._metrics.streams -= 1
+
+
+def _doubled(ids: Sequence[RequestId], session: McpSession) -> list[RequestId]:
+    """The ids that stand twice in a POST, or that a request of the session has which was not answered yet."""
+    return [one for place, one in enumerate(ids) if session.is_pending(one) or one in ids[:place]]
 
 
 def _as_json(channel: Channel, *, is_batch: bool) -> Reply:
