@@ -1,4 +1,4 @@
-"""Posts of one session that overlap."""
+"""Posts of one session that overlap, and readers that wait long."""
 
 import asyncio
 import json
@@ -11,6 +11,7 @@ from holdfast.api.envelope import Stamp
 from holdfast.api.exchange import Exchange
 from holdfast.api.limits import Slots
 from holdfast.api.link import HostCall, HostLink
+from holdfast.api.mcp.channel import Channel
 from holdfast.api.mcp.scope import Gate
 from holdfast.api.mcp.session_requests import SessionRequests
 from holdfast.api.metrics import Metrics
@@ -122,3 +123,32 @@ def test_of_two_posts_at_once_with_one_id_one_is_refused() -> None:
 
 def _message(number: int, method: str, params: dict[str, Any]) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+
+
+class Presence(asyncio.Future[None]):
+    """Whether a client has gone; knows how many want to hear of it."""
+
+    listening = 0
+
+    def add_done_callback(self, *given: Any, **more: Any) -> None:
+        self.listening += 1
+        super().add_done_callback(*given, **more)
+
+    def remove_done_callback(self, fn: Any, /) -> int:
+        removed = super().remove_done_callback(fn)
+        self.listening -= removed
+        return removed
+
+
+def test_a_reader_that_waits_often_leaves_nothing_behind_for_it() -> None:
+    async def check() -> None:
+        reader = exchange()
+        gone = Presence()
+        reader.__dict__["_gone"] = gone
+        channel = Channel()
+        for _ in range(10):
+            channel.say({"method": "notifications/progress"})
+            await channel.wait(reader, 0)
+        assert gone.listening == 0
+
+    asyncio.run(check())

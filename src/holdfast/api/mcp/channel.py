@@ -95,8 +95,9 @@ class Channel:
     async def wait(self, exchange: Exchange, at_most: float) -> None:
         """Wait until something was said or the channel was closed; ClientGoneError where nobody waits any more."""
         self._news.clear()
-        exchange.gone.add_done_callback(lambda _: self._news.set())
+        exchange.gone.add_done_callback(self._wake)
         await self._wait_for_news(at_most)
+        exchange.gone.remove_done_callback(self._wake)  # or each of many waits would leave one behind
         if exchange.gone.done() and not self.is_closed:
             raise ClientGoneError
 
@@ -109,7 +110,7 @@ class Channel:
         """
         self._reader = exchange
         self._news.set()
-        exchange.gone.add_done_callback(lambda _: self._news.set())
+        exchange.gone.add_done_callback(self._wake)
         try:
             await exchange.start(200, (*STREAM_HEADERS, *headers))
             await self._begin(exchange, after)
@@ -151,6 +152,9 @@ class Channel:
     def _forget(self, number: int) -> None:
         while self._events and self._events[0].number <= number:
             self._size -= len(self._events.popleft().data)
+
+    def _wake(self, _: object) -> None:
+        self._news.set()
 
     async def _wait_for_news(self, at_most: float) -> bool:
         try:
