@@ -4,6 +4,7 @@ The traps are those of DBOS 3.3: nothing of a dead peer is recovered; under one 
 started a second time; to cancel does not stop a step; a changed version leaves everything behind; tables may go.
 """
 
+import asyncio
 import json
 import os
 import secrets
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from time import monotonic
 
@@ -25,7 +27,7 @@ from tests.launch.stages import until
 
 from holdfast.launch import pruning
 from holdfast.launch.documents import encode, sha256
-from holdfast.launch.engine import pool_executor
+from holdfast.launch.engine import pool_executor, pool_member
 from holdfast.launch.engine.dbos_queue import VERSION, DbosQueue, QueueLostError
 from holdfast.launch.engine.pool_member import Conditions, PoolMember
 from holdfast.launch.engine.tree_mark import TreeMark
@@ -307,6 +309,40 @@ def test_a_machine_without_its_store_ends_only_where_its_work_cannot_be_stopped(
     member._fence(is_silent=True)
 
     assert (len(ended), told) == ((1, ["lost"]) if hangs else (0, []))
+
+
+@pytest.mark.parametrize("is_stubborn", [False, True])
+def test_a_machine_that_leaves_what_hangs_behind_can_end(
+    pool: Pool, service: RunService, monkeypatch: pytest.MonkeyPatch, is_stubborn: bool
+) -> None:
+    assert isinstance(service.store, PoolStore)
+    name, told = f"hangs_{is_stubborn}", list[str]()
+    service.store.ask(name, pool.ready(service, f"r_{name}"), "drive", "nobody")
+    queue = DbosQueue(*service.store.queue_place())
+    about = Conditions("yan", concurrency=1, workers=1, lease=30.0)
+    member = PoolMember(
+        service.workspace, service.store, service.objects, queue, about, lambda kind, _: told.append(kind)
+    )
+
+    async def hang(_: object) -> None:
+        told.append("hangs")
+        with suppress(asyncio.CancelledError) if is_stubborn else nullcontext():
+            await asyncio.Event().wait()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(pool_member, "_ENDING", 0.1)
+    vars(member).update(_loop=asyncio.new_event_loop(), _answered=hang)
+    executing = threading.Thread(target=member._execute_all, daemon=True)
+    carrying = threading.Thread(target=member._carry_out, args=(name,), daemon=True)
+    executing.start()
+    carrying.start()
+    until(lambda: told == ["hangs"], "the work")
+    member._end([executing])
+    carrying.join(20)
+    executing.join(20)
+
+    assert not carrying.is_alive()
+    service.store.answer_request(name, {"done": {}})
 
 
 def test_a_prune_keeps_the_pool_away_from_a_run_while_its_files_go(

@@ -13,6 +13,7 @@ import os
 import socket
 import threading
 from collections.abc import Callable
+from concurrent import futures
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from time import monotonic
@@ -77,7 +78,7 @@ class PoolMember(Answering):
         self._store: PoolStore = store
         self._conditions = conditions
         self._tell_person = tell
-        self._leaving, self._ended = threading.Event(), threading.Event()
+        self._leaving, self._ended, self._over = threading.Event(), threading.Event(), threading.Event()
         self._places = threading.BoundedSemaphore(conditions.concurrency)
         self._guard = threading.Lock()
         self._taken: set[str] = set()  # under the guard
@@ -171,6 +172,7 @@ class PoolMember(Answering):
         for thread in threads:
             if thread.ident is not None:
                 thread.join(_ENDING)
+        self._over.set()
         with contextlib.suppress(StoreError):  # then the others find out when the lease is over
             self._store.leave(self.identity)
             self._store.free_the_dead(INTERRUPTED)
@@ -256,9 +258,14 @@ class PoolMember(Answering):
         except StoreError as trouble:
             _log.warning("a request could not be taken: %s", trouble)
             return "store"
-        done = asyncio.run_coroutine_threadsafe(self._answered(request), self._loop)
-        with contextlib.suppress(asyncio.CancelledError):
-            done.result()
+        answered = asyncio.run_coroutine_threadsafe(self._answered(request), self._loop)
+        # With this life its loop stops, also where something hangs in it: then there is no end to wait for.
+        while not futures.wait({answered}, timeout=_LOOK).done:
+            if self._over.is_set():
+                return "left"
+        if answered.cancelled():
+            return "left"
+        answered.result()
         return "answered"
 
     async def _answered(self, request: "AskedRequest") -> None:
@@ -307,8 +314,10 @@ class PoolMember(Answering):
         try:
             self._loop.run_forever()
         finally:
-            looking.cancel()
-            self._loop.run_until_complete(asyncio.gather(looking, return_exceptions=True))
+            rest = {looking, *asyncio.all_tasks(self._loop)}
+            for task in rest:
+                task.cancel()
+            self._loop.run_until_complete(asyncio.wait(rest, timeout=_ENDING))
             self._loop.run_until_complete(self._loop.shutdown_default_executor())
             self._loop.close()
 
