@@ -8,6 +8,7 @@ import re
 
 from holdfast.search.languages.rules.language import Import, Language, Parameter, every_field, words
 from holdfast.search.languages.rules.lists import split_list
+from holdfast.search.languages.rules.literals import type_of_literal
 
 __all__ = ["LANGUAGE"]
 
@@ -209,7 +210,7 @@ def _infer(kind: str, text: str, _callee: str) -> str:
         return struct[1] if struct else "map"
     if kind:
         return _TYPES.get(kind, "")
-    return next((found for pattern, found in _LITERALS if pattern.match(text)), "")
+    return type_of_literal(_LITERALS, text)
 
 
 LANGUAGE = Language(

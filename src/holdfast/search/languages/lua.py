@@ -4,6 +4,7 @@ import re
 
 from holdfast.search.languages.rules.language import Import, Language, Parameter, every_field, words
 from holdfast.search.languages.rules.lists import split_list
+from holdfast.search.languages.rules.literals import type_of_literal
 
 __all__ = ["LANGUAGE"]
 
@@ -129,7 +130,7 @@ def _callee(written: str) -> str:
 
 def _infer(kind: str, text: str, _callee: str) -> str:
     if kind in ("", "unary_expression"):
-        return next((found for pattern, found in _LITERALS if pattern.match(text)), "")
+        return type_of_literal(_LITERALS, text)
     return _TYPES.get(kind, "")
 
 

@@ -9,6 +9,7 @@ import re
 from holdfast.search.languages.rules.definitions import access
 from holdfast.search.languages.rules.language import Import, Language, Parameter, every_field, words
 from holdfast.search.languages.rules.lists import find_outside, split_list
+from holdfast.search.languages.rules.literals import type_of_literal
 
 __all__ = ["LANGUAGE"]
 
@@ -194,7 +195,7 @@ def _infer(kind: str, text: str, _callee: str) -> str:
         return cast[1] if cast else ""
     if kind:
         return _TYPES.get(kind, "")
-    return next((found for pattern, found in _LITERALS if pattern.match(text)), "")
+    return type_of_literal(_LITERALS, text)
 
 
 def _documented(doc: str) -> list[tuple[str, str]]:

@@ -4,6 +4,7 @@ import re
 
 from holdfast.search.languages.rules.language import HASH_COMMENTS, Import, Language, Parameter, every_field, words
 from holdfast.search.languages.rules.lists import find_outside, split_list
+from holdfast.search.languages.rules.literals import type_of_literal
 
 __all__ = ["LANGUAGE"]
 
@@ -184,7 +185,7 @@ def _infer(kind: str, text: str, callee: str) -> str:
         )
     if kind:
         return _TYPES.get(kind, "")
-    return next((found for pattern, found in _LITERALS if pattern.match(text)), "")
+    return type_of_literal(_LITERALS, text)
 
 
 LANGUAGE = Language(

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from holdfast.search.languages.rules.language import Import, Language, Parameter, every_field, words
+from holdfast.search.languages.rules.literals import type_of_literal
 
 __all__ = ["define_language"]
 
@@ -237,7 +238,7 @@ def _infer(kind: str, text: str, callee: str) -> str:
         cast = _CAST.match(text)
         return cast[1] if cast and cast[1] != "const" else ""
     if kind in ("", "unary_expression"):
-        return next((found for pattern, found in _LITERALS if pattern.match(text)), "")
+        return type_of_literal(_LITERALS, text)
     return ""
 
 
