@@ -25,7 +25,6 @@ __all__ = [
     "OUTPUT_TAIL_BYTES",
     "Dialect",
     "failure",
-    "fault_code",
     "published_output_schema",
     "reserved_payload_keys",
     "success",
@@ -74,18 +73,6 @@ def failure(dialect: Dialect, fault: Fault, *, meta: Mapping[str, Any] | None = 
     if meta is not None:
         document["_meta"] = json_ready(meta)
     return document
-
-
-def fault_code(dialect: Dialect, document: Any) -> str | None:
-    """The code of the fault that a document tells, or None when it tells a success (or is no envelope)."""
-    if not isinstance(document, Mapping):
-        return None
-    if dialect is Dialect.STATUS:
-        code = document.get("error_type") if document.get("status") == "failure" else None
-    else:
-        error = document.get("error") if document.get("ok") is False else None
-        code = error.get("code") if isinstance(error, Mapping) else None
-    return code if isinstance(code, str) else None
 
 
 def reserved_payload_keys(dialect: Dialect) -> frozenset[str]:

@@ -15,11 +15,10 @@ from holdfast.errors import UsageError
 from holdfast.setup.json_text import JsonText
 from holdfast.setup.toml_text import TomlText
 
-__all__ = ["CLIENTS", "SCOPES", "Client", "Document", "Scope"]
+__all__ = ["CLIENTS", "Client", "Document", "Scope"]
 
 Document = JsonText | TomlText
 Scope = Literal["project", "user"]
-SCOPES: tuple[Scope, ...] = ("project", "user")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,8 @@ from holdfast.launch.facts.sentences import LEANS, refusal, split
 from holdfast.launch.facts.shown import Shown
 from holdfast.launch.facts.titles import example_title, slug
 
-__all__ = ["ORIGINS", "shown_code"]
+__all__ = ["shown_code"]
 
-ORIGINS = ("example", "readme", "docs", "test", "docstring")
 _LONGEST_EXAMPLE = 400
 _LONGEST = 60
 _SETTINGS = {

@@ -40,7 +40,6 @@ _LOCAL_NAMES = re.compile(r"^export\s*\{([^}]*)\}\s*;?\s*$(?!\s*from)", re.MULTI
 _DEFAULT_NAME = re.compile(
     r"^(?:export\s+default\s+(\w+)\s*;?\s*$|module\.exports\s*=\s*(\w+)\s*;?\s*$|export\s*=\s*(\w+))", re.MULTILINE
 )
-_SHORTHAND = re.compile(r"module\.exports\s*=\s*\{(.*?)\n?\}", re.DOTALL)
 _FIELD = re.compile(r"^\s*(?:readonly\s+)?([A-Za-z_$][\w$]*)\??\s*:")
 _CLASS_FIELD = re.compile(
     r"^\s*(?:public\s+)?(?:static\s+)?(?:readonly\s+)?([A-Za-z_$][\w$]*)[?!]?\s*:\s*[^;{(]+[;=]"
