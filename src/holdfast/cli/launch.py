@@ -27,13 +27,13 @@ from holdfast.cli.launching import (
 )
 from holdfast.errors import ToolError
 from holdfast.launch.forge_places import AUTO, KINDS
+from holdfast.launch.states import RESTING
 
 if TYPE_CHECKING:
     from holdfast.launch.service import RunService
 
 __all__ = ["command"]
 
-_RESTING = ("VALIDATING", "READY_FOR_PR", "DONE", "FAILED", "CANCELLED")
 _QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 
 
@@ -214,7 +214,7 @@ def events(run: str, follow: bool, as_json: bool, **options: Any) -> int:
     with told(), open_service(options, run=run) as service, stop_on_interrupt() as stop:
         found, seen = run_of(service, run), 0
         while True:
-            rests = service.run(found).holder is None and service.run(found).state in _RESTING
+            rests = service.run(found).holder is None and service.run(found).state in RESTING
             for event in service.store.events(found, after=seen):
                 seen = event.seq
                 _print_event(event.document(), as_json=as_json)

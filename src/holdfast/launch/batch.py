@@ -32,7 +32,6 @@ _LIMITED = "FORGE_RATE_LIMITED"
 _LONGEST_LIMIT = 2 * 3600  # seconds that a forge may have us wait; those of GitHub are over within an hour
 _LINES = (".jsonl", ".ndjson")
 _REMEDY = "name a list of run configurations (YAML, JSON), or a file with one per line (.jsonl)"
-_RESTING = frozenset({states.VALIDATING, states.READY_FOR_PR, *states.TERMINAL})
 _GOOD = frozenset({states.READY_FOR_PR, states.PR_OPENED, states.DONE})
 
 
@@ -172,7 +171,7 @@ class Batch:
                 continue
             entry.run_id, entry.state = run.run_id, run.state
             # Whatever becomes of us, the run is asked for; what was interrupted before is asked for again.
-            if run.state not in _RESTING and run.holder is None and not self._is_wanted(run.run_id):
+            if run.state not in states.RESTING and run.holder is None and not self._is_wanted(run.run_id):
                 self._ask(entry, "drive")
             told(count)
 
@@ -181,7 +180,7 @@ class Batch:
 
     def unfinished(self) -> int:
         """How many runs were not at rest when we looked last."""
-        return sum(1 for entry in self.entries if entry.state not in _RESTING)
+        return sum(1 for entry in self.entries if entry.state not in states.RESTING)
 
     def look(self) -> Counter[str]:
         """Where all runs are: how many in each state; `executing` and `waiting` are gone when all of them rest."""
@@ -216,7 +215,7 @@ class Batch:
             self._ask(entry, "finish_open_pr" if is_opening else "drive")
         elif self._opens and entry.state == states.READY_FOR_PR:
             self._ask(entry, "open_pr")
-        elif entry.state not in _RESTING:
+        elif entry.state not in states.RESTING:
             entry.trouble = _paused(self._service, entry.run_id)
             return False
         else:

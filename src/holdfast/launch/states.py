@@ -18,6 +18,7 @@ __all__ = [
     "PLAN_READY",
     "PR_OPENED",
     "READY_FOR_PR",
+    "RESTING",
     "SECTIONS",
     "STATES",
     "TERMINAL",
@@ -43,6 +44,8 @@ FAILED = "FAILED"
 CANCELLED = "CANCELLED"
 
 TERMINAL = frozenset({DONE, FAILED, CANCELLED})
+RESTING = frozenset({VALIDATING, READY_FOR_PR, *TERMINAL})
+"""Where a run waits for somebody, or has ended: no engine goes on from here by itself."""
 _LINE = (
     CREATED, CLONED_INPUTS, INGESTED, FACTS_READY, PLAN_READY, DRAFTING, DRAFT_READY, LINKING, VALIDATING,
     READY_FOR_PR, PR_OPENED, DONE,

@@ -44,7 +44,6 @@ _ENDING = 5.0  # seconds that executions have to let go when the engine is close
 _CLOCKS = timedelta(seconds=2)  # how far the start of a process and our clock may be apart
 _KEPT = timedelta(hours=1)  # how long answered requests are kept for those who still wait
 _ALL = 1_000_000
-_RESTING = frozenset({states.VALIDATING, states.READY_FOR_PR, *states.TERMINAL})
 
 
 class LocalEngine(Asking, Answering):
@@ -112,7 +111,7 @@ class LocalEngine(Asking, Answering):
             left = [
                 run.run_id
                 for run in self._store.runs(limit=_ALL)
-                if run.state not in _RESTING and run.holder is None and run.run_id != leaving
+                if run.state not in states.RESTING and run.holder is None and run.run_id != leaving
             ]
         for run_id in left:
             self.begin("drive", run_id)

@@ -28,7 +28,6 @@ __all__ = ["Freed", "Member", "PoolStore"]
 
 _TURN = 4_830_215_106_884_172_232  # the lock under which tables are made, and names are taken
 _BOUND = "pool_concurrency"
-_RESTING = (states.VALIDATING, states.READY_FOR_PR, *sorted(states.TERMINAL))
 _NOW = sql.func.clock_timestamp()
 _IS_ALIVE = MEMBERS.c.seen_at > _NOW - sql.func.make_interval(0, 0, 0, 0, 0, 0, MEMBERS.c.lease_seconds)
 
@@ -178,7 +177,7 @@ class PoolStore(RunStore):
         """The runs that are neither at rest nor held, and that nobody has asked for."""
         wanted = sql.select(REQUESTS.c.run_id).where(REQUESTS.c.state.in_(OPEN))
         query = sql.select(RUNS.c.run_id).where(
-            RUNS.c.holder.is_(None), RUNS.c.state.not_in(_RESTING), RUNS.c.run_id.not_in(wanted)
+            RUNS.c.holder.is_(None), RUNS.c.state.not_in(sorted(states.RESTING)), RUNS.c.run_id.not_in(wanted)
         )
         with self._database.reading() as connection:
             return list(connection.execute(query.order_by(RUNS.c.started_at, RUNS.c.run_id)).scalars())
