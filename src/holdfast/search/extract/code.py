@@ -10,11 +10,11 @@ from contextlib import contextmanager
 
 from holdfast.errors import ToolError
 from holdfast.search.extract.comments import attach, find_blocks
-from holdfast.search.extract.facts import MAX_TEXT, Gatherer
+from holdfast.search.extract.facts import Gatherer
 from holdfast.search.extract.gaps import find_gaps
 from holdfast.search.extract.grammar import Captures, parse
 from holdfast.search.extract.names import gather_names
-from holdfast.search.extract.page import Page, one_line
+from holdfast.search.extract.page import MAX_TEXT, Page, one_line
 from holdfast.search.extract.scopes import CONTAINERS, Owners, Scope, find_definitions
 from holdfast.search.languages import available
 from holdfast.search.languages.rules.language import Language

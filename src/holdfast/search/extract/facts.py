@@ -6,19 +6,18 @@ Each capture has one short rule. Names that are read are found by `names`, which
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
+from holdfast.search.extract.callees import Callees, without_type_arguments
 from holdfast.search.extract.grammar import Captures, Span
-from holdfast.search.extract.page import Page, one_line
+from holdfast.search.extract.page import MAX_TEXT, Page, one_line
 from holdfast.search.extract.scopes import Owners, Scope
 from holdfast.search.extract.spelling import spelled
 from holdfast.search.languages.rules.language import Import, Language
 from holdfast.search.languages.rules.lists import split_list
 from holdfast.search.model import CallSite, Write
 
-__all__ = ["MAX_TEXT", "Gatherer"]
+__all__ = ["Gatherer"]
 
-MAX_TEXT = 200
 MAX_TARGETS = 4_000  # of what is assigned to at once: a, b, c
 
 # Where a place says several of them, the last one of these counts.
@@ -32,30 +31,15 @@ _PLURALS = {
     "return": "returns",
     "boolean": "booleans",
 }
-_CALLED_NAME = re.compile(r"(?!\d)[\w$]+(?:(?:\.#?|::|->)[\w$]+)*\Z")
-_NOISE = re.compile(r"[\s*?!\\]+")  # f \n .g, *f.g, f?.g
-_TYPE_ARGUMENTS = re.compile(r"(?:::)?<[^<>]*>")
 _CHAINED = re.compile(r"[?!]+\.")  # a?.b, a!.b
 _CALLED = re.compile(r"\w\(")
 _WORDS = re.compile(r"(?!\d)[\w$]+")
 _CALLEE = re.compile(rb"(?:new\s+)?([A-Za-z_$\x80-\xff][\w$\x80-\xff.]*)\s*")
-_FUNCTIONS = ("function", "method")
 _AROUND_A_TARGET = "*&()[] \t\r\n"
 _DECLARATOR = re.compile(r"([*&]*)\s*([\w$]+)\s*((?:\[[^\[\]]*\]\s*)*)\Z")  # *p, buffer[64]
 _INDEX = re.compile(r"\[[^\[\]]*\]")
 _ATTRIBUTES = re.compile(r"\[\[.*?\]\]|\b__\w+\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)", re.DOTALL)
 _PATH_BEFORE = re.compile(rb"(?:[\w$]+(?:\.|::|->))+\Z")
-
-
-@dataclass(slots=True, frozen=True)
-class _Callee:
-    """What is called: its name as written, the first part of it, what it is by an import (or empty), and the facts
-    that follow."""
-
-    name: str
-    head: str
-    resolved: str
-    facts: tuple[tuple[str, str], ...]
 
 
 class Gatherer:
@@ -68,21 +52,22 @@ class Gatherer:
         self.page = page
         self.owners = owners
         self.actors = actors
-        self.aliases: dict[str, str] = {}
-        self._local_aliases: dict[Scope, dict[str, str]] = {}  # of imports inside of functions
-        self._imported_names: set[str] = set()
-        self._elsewhere: dict[tuple[str, str | None], _Callee] = {}  # callees that mean something else somewhere
-        self.imports: list[str] = []
+        self._spelling = spelled(language)
+        self._callees = Callees(language, self._spelling)
         self.unread: list[Span] = []  # names that are not read: targets, callees
         self.calls: dict[Scope, list[CallSite]] = {}
         self.writes: dict[Scope, list[Write]] = {}
-        self._spelling = spelled(language)
         if language.bound is not None:
             self._take_patterns_apart(language.bound)
         self._arguments = dict(captures.of("arguments"))
         self._between = dict(captures.of("call.between"))
         # By the end of the name; a call without anything behind its name has no arguments.
         self._whole_ends = {name[1]: end for name, end in _innermost(captures) if name[1] < end}
+
+    @property
+    def imports(self) -> list[str]:
+        """The modules that are imported anywhere in the file."""
+        return self._callees.imports
 
     def _take_patterns_apart(self, bound: re.Pattern[bytes]) -> None:
         """Find the names in patterns, which may be of any depth, and forget what is written in heads."""
@@ -122,11 +107,8 @@ class Gatherer:
             found: list[Import] = self.language.imports(self.page.plain[start:end].decode("utf-8", "replace"))
             for item in found:
                 if item.module:
-                    self.imports.append(item.module)
                     scope.add("imports", item.module)
-                inside = self._local_aliases.setdefault(scope, {}) if scope.kind in _FUNCTIONS else self.aliases
-                inside.update(item.names)
-                self._imported_names.update(name for name, _ in item.names)
+                self._callees.learn(scope, item)
                 for name, target in item.names:
                     if not target.endswith(name):
                         scope.add("aliases", f"{name}={target}")
@@ -209,7 +191,7 @@ class Gatherer:
     def _decorate(self, scope: Scope, text: str) -> None:
         name = text.lstrip("@ ").partition("(")[0].strip()[:MAX_TEXT]
         scope.add("decorators", name)
-        full = self.resolve(name)
+        full = self._callees.resolve(name)
         if full != name:
             scope.resolved.append(full[:MAX_TEXT])
 
@@ -381,18 +363,12 @@ class Gatherer:
     def _call(self) -> None:
         at, name, source = self.actors.at, self.page.name, self.page.source
         last_dot = self._spelling.last_access(source)
-        known: dict[str, _Callee | None] = {}
         for start, end in self._outside(self.captures.of("uncalled"), self._called()):
-            written = name(start, end)
-            if written not in known:
-                known[written] = self._understand(written)
-            callee = known[written]
             scope = at(start)
+            callee = self._callees.of(scope, name(start, end))
             if callee is None or end - start >= MAX_TEXT:
                 self._call_on_an_expression(scope, start, end)
                 continue
-            if callee.head in self._imported_names:
-                callee = self._understood_in(scope, written, callee)
             for fact, text in callee.facts:
                 scope.add(fact, text)
             scope.named.append(callee.name)
@@ -403,28 +379,6 @@ class Gatherer:
             self._site(scope, callee.name, end)
             if callee.resolved and callee.resolved != callee.name:  # risk rules know what was imported
                 self._site(scope, callee.resolved, end)
-
-    def _understood_in(self, scope: Scope, written: str, callee: _Callee) -> _Callee:
-        """What a call means where it stands, since functions have imports and variables of their own."""
-        target = self._target(scope, callee.head)
-        if target == self.aliases.get(callee.head):
-            return callee
-        key = (written, target)
-        if key not in self._elsewhere:
-            self._elsewhere[key] = self._understand(written, target) or callee
-        return self._elsewhere[key]
-
-    def _target(self, scope: Scope, name: str) -> str | None:
-        """What an import says that a name is; None where a parameter, a variable or a member hides it."""
-        around: Scope | None = scope
-        while around is not None and around.kind in _FUNCTIONS:
-            if name in self._local_aliases.get(around, ()):
-                return self._local_aliases[around][name]
-            if name in around.locals and name not in around.globals:
-                return None
-            around = around.parent
-        members = around.children if around is not None and self.language.own_members else ()
-        return None if any(member.plain_name == name for member in members) else self.aliases.get(name)
 
     def _called(self) -> list[Span]:
         """What is called; where the grammar keeps object and method apart, both together: `stock.find`."""
@@ -463,34 +417,10 @@ class Gatherer:
         # A dot before all of it: it is called on an expression.
         return (start - (self.page.source[start - 1 : start] == b"."), span[1])
 
-    def _understand(self, written: str, target: str | None = "") -> _Callee | None:
-        """What a call of this means; None if it is no name. The target is what an import says its head is, by
-        default what the imports of the file say."""
-        written = self.language.naming(written) if self.language.naming else written
-        name = self.language.callee(written) if self.language.callee else _callee_name(written)
-        if not name:
-            return None
-        facts = [("calls", name)]
-        # `self.pool.get()` reads `self.pool`, but `json.loads()` of an import reads no variable.
-        head = self._head(name)
-        meant = self.aliases.get(head) if target == "" else target
-        full = name if meant is None else f"{meant}{name[len(head) :]}"
-        if full != name:
-            facts.append(("calls", full[:MAX_TEXT]))
-        before, method = self._spelling.parted(name)
-        is_changed = before and method in self.language.mutators and not name.endswith(f"::{method}")
-        if is_changed and not self._is_library(before):
-            facts.append(("mutations", f"{name}()"))
-        return _Callee(name, head, "" if meant is None else full[:MAX_TEXT], tuple(facts))
-
-    def _is_library(self, name: str) -> bool:
-        """Whether nothing but functions is behind this name: `os.remove(path)` does not change `os`."""
-        return name in self.language.libraries or self.aliases.get(name) in self.imports
-
     def _call_on_an_expression(self, scope: Scope, start: int, end: int) -> None:
         """`f(x).strip()` calls `strip`, whatever it is called on."""
         dot = self._spelling.last_access(self.page.source)(start, end)
-        method = _without_type_arguments(self.page.name(dot, end)).lstrip(".:->?! ") if dot >= 0 else ""
+        method = without_type_arguments(self.page.name(dot, end)).lstrip(".:->?! ") if dot >= 0 else ""
         if method.isidentifier():
             scope.add("calls", method)
             self._site(scope, method, end)
@@ -511,16 +441,6 @@ class Gatherer:
             start += 1
         return start
 
-    def resolve(self, name: str) -> str:
-        """The name with its first part replaced by what the file's imports say it is."""
-        head = self._head(name)
-        target = self.aliases.get(head)
-        return name if target is None else f"{target}{name[len(head) :]}"
-
-    def _head(self, name: str) -> str:
-        found = self._spelling.first.match(name)
-        return found[0] if found else name
-
 
 def _without_root(name: str) -> str:
     """`::Timeout` and `\\Exception` are the names behind these signs, as everywhere else."""
@@ -539,15 +459,3 @@ def _innermost(captures: Captures) -> Iterator[tuple[Span, int]]:
             around.pop()
         if around:
             yield name, around[-1][1]
-
-
-def _callee_name(written: str) -> str:
-    name = _NOISE.sub("", _without_type_arguments(written)).removeprefix("::")
-    return name if _CALLED_NAME.match(name) else ""
-
-
-def _without_type_arguments(text: str) -> str:
-    """`Vec::new` of `Vec::<u8>::new`, whatever is nested in there."""
-    while "<" in text and (shorter := _TYPE_ARGUMENTS.sub("", text)) != text:
-        text = shorter
-    return text

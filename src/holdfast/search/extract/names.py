@@ -5,8 +5,9 @@ read (strings, comments, targets, callees, types) is blanked out of the text fir
 expression then finds the names of a whole function at once.
 """
 
-from holdfast.search.extract.facts import MAX_TEXT, Gatherer
+from holdfast.search.extract.facts import Gatherer
 from holdfast.search.extract.grammar import blanked
+from holdfast.search.extract.page import MAX_TEXT
 from holdfast.search.extract.scopes import Scope
 from holdfast.search.extract.spelling import Spelling, spelled
 

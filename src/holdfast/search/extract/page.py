@@ -8,7 +8,9 @@ from bisect import bisect_left
 
 from holdfast.search.extract.grammar import Captures, blanked
 
-__all__ = ["Page", "one_line"]
+__all__ = ["MAX_TEXT", "Page", "one_line"]
+
+MAX_TEXT = 200  # characters of a name or a written type; longer ones are cut
 
 _NEWLINE = re.compile(b"\n")
 _TEMPLATE = re.compile(rb"\{.*|[A-Za-z_\x80-\xff][\w\x80-\xff]*", re.DOTALL)
