@@ -19,6 +19,7 @@ from holdfast.host.front import Front
 from holdfast.host.judging import judge
 from holdfast.host.outcomes import Conflict, OutcomeStore, digest_of
 from holdfast.host.public_side import PublicSide
+from holdfast.host.releases import Releases
 from holdfast.host.revival import PAUSE, revived
 from holdfast.host.stderr_relay import StderrRelay
 from holdfast.host.unreadable import UnreadableAnswer
@@ -84,11 +85,9 @@ class Host:
         self.first_failure: ProcessError | None = None
         self.refusal: int | None = None  # the exit code of a first worker that refused to start at all
         self._loop = asyncio.get_running_loop()
-        self._releases = {1: options}
-        self._accepted: set[int] = set()  # releases whose tools may break callers
+        self.releases = Releases(options)
         self._public = public
         self.front: Front | None = None
-        self.check_of: Callable[[Sequence[str]], Callable[[], object] | None] = lambda _: None
         self._outcomes = outcomes
         self._log = log
         self._on_leave = on_leave
@@ -257,7 +256,7 @@ class Host:
         elif command.generation in self._workers:
             return  # it is being started
         delay = command.delay * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311
-        begin = partial(self._begin_start, command.generation, self._releases[command.release])
+        begin = partial(self._begin_start, command.generation, self.releases[command.release])
         self._starts[command.generation] = self._loop.call_later(delay, begin)
 
     def _begin_start(self, generation: int, options: WorkerOptions) -> None:
@@ -304,7 +303,7 @@ class Host:
 
     async def _judge(self, command: JudgeCatalog) -> None:
         worker = self.state.workers.get(command.generation)
-        accepted = worker is not None and worker.release in self._accepted
+        accepted = worker is not None and self.releases.may_break(worker.release)
         try:
             problem = "" if accepted else await judge(command.before, command.after)
         except Exception as error:  # noqa: BLE001 - a successor that nobody judges would hold up every other
@@ -424,35 +423,23 @@ class Host:
         return active.pid if active is not None else None
 
     async def restart(self) -> dict[str, Any]:
-        """Replace the worker; SessionError when that failed and the old one stays."""
+        """Replace the worker; RefusedError when that failed and the old one stays."""
         return await self._replace(RestartAsked())
 
     async def rollout(self, command: Sequence[str] | None, *, accept_breaking: bool = False) -> dict[str, Any]:
-        """Have another program serve, or the same one as it is now; SessionError when the old one stays."""
+        """Have another program serve, or the same one as it is now; RefusedError when the old one stays."""
         if self.state.rollout is not Rollout.STABLE:
             raise TryAgainError("another replacement of the worker is under way; try again when it is over")
-        number = max(self._releases) + 1
-        served = self._releases[self.state.release]
-        self._releases[number] = served if command is None else served.of_release(command, self.check_of(command))
-        if accept_breaking:
-            self._accepted.add(number)
+        number = self.releases.add(self.state.release, command, accept_breaking=accept_breaking)
         try:
             return await self._replace(RolloutAsked(number))
         finally:
-            self._forget_releases()
-
-    def _forget_releases(self) -> None:
-        """Keep what serves, what it would go back to, and what is being prepared; numbers are not used again."""
-        state = self.state
-        kept = {state.release, max(self._releases), *(worker.release for worker in state.workers.values())}
-        kept |= {state.probation.previous} if state.probation is not None else set()
-        self._releases = {number: self._releases[number] for number in kept}
-        self._accepted &= kept
+            self.releases.forget(self.state)
 
     @property
     def command(self) -> tuple[str, ...]:
         """What serves at the moment."""
-        return self._releases[self.state.release].command
+        return self.releases[self.state.release].command
 
     async def _replace(self, wish: RestartAsked | RolloutAsked) -> dict[str, Any]:
         before = self.state.active

@@ -229,7 +229,7 @@ class _HostProcess:
             options = options.of_release(capsule.command, self._check_of(capsule.command))
             self._has_client = True
         host = Host(policy, options, public, outcomes, self._log, self._on_leave, restored)
-        host.check_of = self._check_of
+        host.releases.check_of = self._check_of
         if capsule is not None:
             host.figures.go_on_from(capsule.figures)
         public.take = host.take
