@@ -55,11 +55,11 @@ class IndexWriter:
         self._timeouts: Counter[str] = Counter()  # by language
         self.store = StoreWriter.create(build.store) if fresh else StoreWriter.open(build.store)
         try:
+            self.store.begin()
             self._terms: TermWriter | None = TermWriter(build.terms, fresh=fresh)
         except BaseException:
             self.store.close()
             raise
-        self.store.begin()
 
     def __enter__(self) -> Self:
         return self
