@@ -1,6 +1,7 @@
 """What a tool may do wrong, and what the caller is told: a typed fault, never a stack trace."""
 
 import asyncio
+import os
 import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from holdfast.contract.model import ErrorSpec
 from holdfast.errors import StopWork, ToolError
 from holdfast.settings import Settings
 from holdfast.testing import connect
-from holdfast.vocabulary.events import FaultRecorded
+from holdfast.vocabulary.events import CallEnded, FaultRecorded
 from holdfast.worker.context import Context, SyncContext
 from holdfast.worker.server import Server
 
@@ -110,11 +111,13 @@ def add_threads_and_programs(server: Server) -> None:
 
 
 def add_leftovers(server: Server) -> None:
-    @server.tool(timeout=0.5)
-    async def leave_stubborn(ctx: Context) -> Answer:
+    @server.tool(timeout=1.5)
+    async def leave_stubborn(ctx: Context, ready: str) -> Answer:
         """Return in time, leaving a program behind that ignores being asked to end."""
-        LEFT.append(asyncio.create_task(ctx.run(["sh", "-c", "trap '' TERM; while :; do sleep 0.05; done"])))
-        await asyncio.sleep(0.3)
+        script = "trap '' TERM; : > \"$0\"; while :; do sleep 0.05; done"
+        LEFT.append(asyncio.create_task(ctx.run(["sh", "-c", script, ready])))
+        while not os.path.exists(ready):  # noqa: ASYNC110, ASYNC240 - it tells nobody
+            await asyncio.sleep(0.01)
         return Answer(1)
 
     @server.tool()
@@ -236,10 +239,17 @@ def test_a_program_that_a_tool_leaves_behind_dies_with_the_call() -> None:
     asyncio.run(test())
 
 
-def test_a_tool_that_returned_in_time_is_not_late_because_of_what_it_left_running() -> None:
-    payload, _ = asyncio.run(outcome_of("leave_stubborn"))
+def test_a_tool_that_returned_in_time_is_not_late_because_of_what_it_left_running(tmp_path: Path) -> None:
+    async def test() -> tuple[Any, float]:
+        longer = replace(QUIET, kill_grace=1.6)  # than the tool may take
+        async with connect(make_server(), settings=longer) as client:
+            result = await client.call("leave_stubborn", ready=str(tmp_path / "ready"))
+        (ended,) = (event for event in client.events if isinstance(event, CallEnded))
+        return result.payload, ended.duration_ms
 
+    payload, milliseconds = asyncio.run(test())
     assert payload == {"value": 1}
+    assert milliseconds > 1500
 
 
 def test_no_program_is_started_while_the_programs_of_a_call_are_ended() -> None:
