@@ -21,12 +21,14 @@ from holdfast.worker.validate import SchemaValidator, Violation
 if TYPE_CHECKING:
     from holdfast.launch.service import RunService
 
-__all__ = ["ArgumentCheck", "close", "configure", "followed", "recorded", "service"]
+__all__ = ["MOST_RECORDS", "ArgumentCheck", "close", "configure", "followed", "recorded", "service"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+MOST_RECORDS = 1000  # that wait to be written; a store that hangs costs records, and never memory without end
+
 _guard = threading.Lock()
-_records: "queue.SimpleQueue[Callable[[], None]]" = queue.SimpleQueue()
+_records: "queue.Queue[Callable[[], None]]" = queue.Queue(MOST_RECORDS)
 _writer: threading.Thread | None = None
 _settings: Settings | None = None
 _service: "RunService | None" = None
@@ -77,7 +79,7 @@ def close() -> None:
     """Let go of the service; whoever needs one after this opens another."""
     global _service  # noqa: PLW0603
     written = threading.Event()
-    _aside(written.set)
+    _aside(written.set, patience=_PATIENCE)
     written.wait(_PATIENCE)  # what was asked for so far is recorded
     with _guard:
         if _service is not None:
@@ -154,14 +156,17 @@ def _record_aside(tool: str, arguments: Any, begun: datetime, **ended: Any) -> N
     _aside(functools.partial(_record, tool, arguments, begun, **ended))
 
 
-def _aside(work: Callable[[], None]) -> None:
-    """Do it in a thread that nobody waits for, not even the end of the process."""
+def _aside(work: Callable[[], None], *, patience: float = 0.0) -> None:
+    """Do it in a thread that nobody waits for, not even the end of the process; wait so long for a place there."""
     global _writer  # noqa: PLW0603
     with _guard:
         if _writer is None:
             _writer = threading.Thread(target=_write, name="launch-records", daemon=True)
             _writer.start()
-    _records.put(work)
+    try:
+        _records.put(work, timeout=patience)
+    except queue.Full:
+        logging.getLogger(__name__).warning("a call could not be recorded: too many wait for the store already")
 
 
 def _write() -> None:
