@@ -33,6 +33,7 @@ from holdfast.launch.workspace import Workspace
 if TYPE_CHECKING:
     from holdfast.launch.engine.pool_executor import PoolExecutor
     from holdfast.launch.engine.pool_member import Conditions
+    from holdfast.launch.store.change import Change
     from holdfast.launch.store.pool_store import Member
     from holdfast.launch.store.run_store import RunStore
 
@@ -280,26 +281,32 @@ class RunService:
         """End a run for good, whoever executes it; its state."""
         run = self.run(name)
         check_may_cancel(run)
-        if run.state != states.CANCELLED:
-            # Whoever works on it finds from here on that it is not theirs any more; nothing of theirs is kept.
-            self.store.release(name, run.token)
-            try:
-                with self.store.change(name) as change:
-                    check_may_cancel(change.run)
-                    if change.run.state != states.CANCELLED:
-                        change.move(states.CANCELLED, reason="asked for")
-                    for item in change.items():
-                        if item.status in ("queued", "running"):
-                            change.fail_item(item.work_item_id, "CANCELLED", "the run was cancelled", {})
-                self.store.release(name, change.run.token)  # somebody may have taken it in between
-            except IllegalTransition:  # it came to its end this very moment
-                check_may_cancel(self.run(name))
+        if run.state == states.CANCELLED:
+            return states.CANCELLED
+        # Whoever works on it finds from here on that it is not theirs any more; nothing of theirs is kept.
+        self.store.release(name, run.token)
+        try:
+            with self.store.change(name) as change:
+                _cancel(change)
+            self.store.release(name, change.run.token)  # somebody may have taken it in between
+        except IllegalTransition:  # it came to its end this very moment
+            check_may_cancel(self.run(name))
         return states.CANCELLED
 
     def _perform(self, kind: str, name: str, stop: Callable[[], bool]) -> dict[str, Any]:
         self.run(name)
         self._deliver()
         return self.engine.perform(kind, name, stop=stop)
+
+
+def _cancel(change: "Change") -> None:
+    """End the run and whatever was begun of it; IllegalTransition or ToolError where it has ended otherwise."""
+    check_may_cancel(change.run)
+    if change.run.state != states.CANCELLED:
+        change.move(states.CANCELLED, reason="asked for")
+    for item in change.items():
+        if item.status in ("queued", "running"):
+            change.fail_item(item.work_item_id, "CANCELLED", "the run was cancelled", {})
 
 
 def _as_text(content: bytes, name: str) -> tuple[str, str]:
