@@ -8,6 +8,8 @@ is no document.
 import re
 from dataclasses import dataclass
 
+from holdfast.present.graphemes import boundary_before
+
 __all__ = [
     "ELLIPSIS",
     "Bounds",
@@ -21,9 +23,6 @@ __all__ = [
 ]
 
 ELLIPSIS = "…"
-_JOINER = "\u200d"
-# How far a cut may move back to keep a letter together with its marks; text made of marks alone ends there.
-_MAX_BACK_OFF = 32
 # Characters that start a new line, reorder or hide the rest of one, or cannot be encoded at all.
 _UNSAFE_IN_LINE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -58,30 +57,13 @@ def clean_line(text: str) -> str:
 def truncate_chars(text: str, limit: int) -> str:
     """At most `limit` characters, the last of them `…` where something was cut.
 
-    The cut does not separate a letter from its combining marks, nor the parts of a joined emoji.
+    The cut is never inside what a reader sees as one character.
     """
     if limit < 1:
         raise ValueError("a limit in characters is at least 1")
     if len(text) <= limit:
         return text
-    return text[: _cut_before(text, limit - 1)] + ELLIPSIS
-
-
-def _cut_before(text: str, index: int) -> int:
-    """The nearest position at or before `index` where the text may be parted."""
-    for position in range(index, max(index - _MAX_BACK_OFF, 0), -1):
-        if not _continues(text, position):
-            return position
-    # Nothing but marks in reach: keep them all rather than drop arbitrarily much.
-    return index if index > _MAX_BACK_OFF else 0
-
-
-def _continues(text: str, position: int) -> bool:
-    """Whether the character at `position` belongs to the one before it."""
-    import unicodedata  # a large table, needed only where text is really cut
-
-    here = text[position]
-    return here == _JOINER or text[position - 1] == _JOINER or unicodedata.category(here).startswith("M")
+    return text[: boundary_before(text, limit - 1)] + ELLIPSIS
 
 
 def truncate_bytes(text: str, limit: int) -> str:

@@ -8,7 +8,7 @@ practice; of a run of nothing but marks, which no writing has, at most so many a
 __all__ = ["boundary_before"]
 
 _JOINER = "\u200d"
-_MAX_BACK_OFF = 128
+_MAX_BACK_OFF = 32  # Unicode's stream-safe text has at most 30 marks in a row
 
 
 def boundary_before(text: str, index: int) -> int:

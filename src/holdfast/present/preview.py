@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from holdfast.present.bounds import ELLIPSIS, clean_line, truncate_chars
 from holdfast.present.compact import json_ready
+from holdfast.present.graphemes import boundary_before
 
 __all__ = ["Shown", "key_text", "preview", "show"]
 
@@ -66,7 +67,10 @@ def _shown_key(key: Any, limit: int) -> Shown:
 
 
 def _quoted(text: str, limit: int) -> Shown:
-    """The text as a JSON string; where it was cut, `…` stands inside the quotes, and no escape is halved."""
+    """The text as a JSON string; where it was cut, `…` stands inside the quotes, and no escape is halved.
+
+    Nor is what a reader sees as one character.
+    """
     pieces = [_JSON_ESCAPES.get(character) or clean_line(character) for character in text[:limit]]
     if len(text) <= limit and sum(map(len, pieces)) + 2 <= limit:
         return Shown(f'"{"".join(pieces)}"', complete=True)
@@ -77,7 +81,7 @@ def _quoted(text: str, limit: int) -> Shown:
         if room < 0:
             break
         kept += 1
-    return Shown(f'"{"".join(pieces[:kept])}{ELLIPSIS}"', complete=False)
+    return Shown(f'"{"".join(pieces[: boundary_before(text, kept)])}{ELLIPSIS}"', complete=False)
 
 
 def _scalar(value: Any) -> str:

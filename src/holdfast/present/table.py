@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 from holdfast.present.bounds import ELLIPSIS, clean_line, omitted, truncate_chars
+from holdfast.present.graphemes import boundary_before
 from holdfast.present.preview import preview
 
 __all__ = ["render_table"]
@@ -68,10 +69,10 @@ def _cell(value: Any, limit: int) -> str:
     pieces = [_ESCAPES.get(character) or clean_line(character) for character in text[: limit + 1]]
     if len(text) <= limit and sum(map(len, pieces)) <= limit:
         return "".join(pieces) or _NO_VALUE
-    # Whole escapes are dropped from the end, never half of one.
+    # Whole escapes are dropped from the end, never half of one, nor half of what a reader sees as one character.
     while sum(map(len, pieces)) > limit - len(ELLIPSIS):
         pieces.pop()
-    return "".join(pieces) + ELLIPSIS
+    return "".join(pieces[: boundary_before(text, len(pieces))]) + ELLIPSIS
 
 
 _ESCAPES = {"|": "\\|", "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}

@@ -13,6 +13,8 @@ from holdfast.present.bounds import (
     truncate_chars,
     truncate_lines,
 )
+from holdfast.present.preview import preview
+from holdfast.present.table import render_table
 
 ANY_TEXT = st.text(st.characters(), max_size=300)
 JOINED = st.text(st.sampled_from("ae\u0301\u0308\u200d👩🚀\ufe0f"), max_size=120)
@@ -28,12 +30,26 @@ def test_text_is_cut_to_its_limit_and_the_cut_is_marked(text: str, limit: int) -
         assert text.startswith(cut[:-1])
 
 
-def test_a_letter_is_not_parted_from_its_accents() -> None:
-    assert truncate_chars("ab" + "e\u0301" + "cd", 4) == "ab…"
-
-
-def test_a_joined_emoji_is_not_parted() -> None:
-    assert truncate_chars("ab👩\u200d🚀cdef", 5) == "ab…"
+@pytest.mark.parametrize(
+    "whole",
+    [
+        "e\u0301",
+        "👩\u200d👩\u200d👧",
+        "👍🏽",
+        "\U0001f1e9\U0001f1ea",
+        "\u1112\u1161\u11ab",
+        "\U0001f3f4\U000e0067\U000e007f",
+    ],
+    ids=["accent", "joined", "skin", "flag", "syllable", "region"],
+)
+def test_what_is_read_as_one_character_is_never_parted(whole: str) -> None:
+    text = whole * 40
+    for limit in range(12, 24):
+        cell = render_table(("c",), [(text,)], max_cell=limit)[2]
+        for cut in (truncate_chars(text, limit), cell, preview(text, limit)[1:-1]):
+            kept = cut.removesuffix("…")
+            assert kept
+            assert kept == whole * (len(kept) // len(whole))
 
 
 def test_text_of_accents_alone_is_still_cut() -> None:
