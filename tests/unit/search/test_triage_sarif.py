@@ -128,6 +128,19 @@ def test_a_result_that_moved_is_known_by_its_fingerprint_and_without_one_by_its_
     assert first(desk, bare)["recordId"] == first(desk, bare)["recordId"] != first(desk, elsewhere)["recordId"]
 
 
+def test_a_log_of_an_earlier_version_is_refused_instead_of_losing_messages_and_places(desk: Desk) -> None:
+    place = {"resultFile": {"uri": "file:///src/a.cs", "region": {"startLine": 3}}}
+    result = {"ruleId": "CS0168", "level": "warning", "message": "x is never used", "locations": [place]}
+    log = {"version": "1.0.0", "runs": [{"tool": {"name": "C# Compiler"}, "results": [result]}]}
+
+    with pytest.raises(ToolError, match=r"the log is SARIF 1\.0\.0, and 2\.1\.0 is what is read") as refused:
+        desk.ingest(log, "sarif")
+
+    assert refused.value.code == "INVALID_REQUEST"
+    assert "version=2.1" in str(refused.value.hint)
+    assert desk.ingest(LOG | {"version": "2.1.0-rtm.5"}, "sarif")["errors"] == 0
+
+
 @pytest.mark.parametrize("scheme", ["file://", "file://localhost", ""])
 def test_a_place_that_is_told_from_the_root_of_the_machine_is_one_in_the_repository(
     desk: Desk, scheme: str

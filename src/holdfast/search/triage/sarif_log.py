@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
-from holdfast.search.triage.fields import Fields
+from holdfast.errors import ToolError
+from holdfast.search.triage.fields import Fields, clean
 from holdfast.search.triage.intake import Intake
 from holdfast.search.triage.record import digest
 
 __all__ = ["fingerprints", "path_of", "sarif_results"]
 
+_VERSION = "2.1"  # rc and errata of it have the same names
+_LONGEST_VERSION = 40
 _NOTHING_WRONG = ("pass", "notapplicable")  # kinds of results that are no findings
 _SCHEME = re.compile(r"file://[^/]*", re.IGNORECASE)
 
@@ -64,6 +67,7 @@ def _results(document: Any, root: Path) -> Iterator[Any]:
     if not isinstance(runs, list):
         yield document  # it is refused as an entry, with its place
         return
+    _refuse_other_versions(document.get("version"))
     for run in runs:
         if not isinstance(run, Mapping):
             yield run
@@ -74,6 +78,16 @@ def _results(document: Any, root: Path) -> Iterator[Any]:
                 yield result
             elif str(result.get("kind")).lower() not in _NOTHING_WRONG:
                 yield _Entry(_with_its_rule(_at_home(result, run, root), run))
+
+
+def _refuse_other_versions(version: Any) -> None:
+    """Refuse logs of earlier versions: message and place have other names there, so findings would become one."""
+    if isinstance(version, str) and not version.startswith(_VERSION):
+        raise ToolError(
+            "INVALID_REQUEST",
+            f"the log is SARIF {clean(version, _LONGEST_VERSION)}, and 2.1.0 is what is read",
+            hint="have it written as SARIF 2.1.0; of the C# compiler say /errorlog:FILE,version=2.1",
+        )
 
 
 def _at_home(result: Mapping[str, Any], run: Mapping[str, Any], root: Path) -> Mapping[str, Any]:
