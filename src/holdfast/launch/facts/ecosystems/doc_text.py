@@ -17,6 +17,7 @@ _LONGEST_DOCUMENTATION = 7_500
 _SHORTCUT = re.compile(r"\[(`[^`\n]+`)\](?:\[[^\]\n]*\])?(?![\[(:])")
 _NAME = re.compile(r"(?<![\]\w`!])\[([A-Za-z_][\w.]*(?:(?:::|\.)[\w]+)*(?:\(\))?!?)\](?![\[(:])")
 _DEFINITION = re.compile(r"^\s{0,3}\[[^\]]+\]:\s*\S+.*$", re.MULTILINE)
+_SEAM = "\2"
 _SPECIAL = re.compile(r"([\\*_<\[\]])")
 
 
@@ -28,8 +29,8 @@ def escaped(text: str) -> str:
 def read_text(text: str, language: str) -> Docstring:
     """Take a text apart; code in it that names no language is in this one."""
     found = Docstring()
-    text = _SHORTCUT.sub(r"\1", text[:_LONGEST].expandtabs(4))
-    blocks = [block for block in markdown_blocks(_NAME.sub(r"`\1`", text)) if block.text.strip()]
+    text = _without_links(text[:_LONGEST].expandtabs(4))
+    blocks = [block for block in markdown_blocks(text) if block.text.strip()]
     found.summary, found.summary_lines = _summary(blocks)
     found.documentation = _documentation(blocks, language)
     return found
@@ -37,9 +38,15 @@ def read_text(text: str, language: str) -> Docstring:
 
 def first_paragraph(text: str) -> str:
     """What a short text says, on one line and without markup: that of a parameter or a result."""
-    blocks = markdown_blocks(_NAME.sub(r"`\1`", _SHORTCUT.sub(r"\1", text[:_LONGEST])))
+    blocks = markdown_blocks(_without_links(text[:_LONGEST]))
     said = next((block.text for block in blocks if block.kind in ("paragraph", "item")), "")
     return tidy(said)[:1_000]
+
+
+def _without_links(text: str) -> str:
+    """Links to names become code; one that touches code is one with it, as in a type whose parameter is a link."""
+    text = _SHORTCUT.sub(rf"{_SEAM}\1{_SEAM}", text.replace(_SEAM, ""))
+    return _NAME.sub(r"`\1`", text.replace(f"`{_SEAM}`", "").replace(_SEAM, ""))
 
 
 def _summary(blocks: list[Block]) -> tuple[str, int]:

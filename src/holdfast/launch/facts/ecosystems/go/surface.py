@@ -1,4 +1,7 @@
-"""What a module of Go offers: the exported names of its packages, except below `internal`, and no programs."""
+"""What a module of Go offers: the exported names of its packages, except below `internal`, and no programs.
+
+A folder is a package, whatever it is called: `doc` beside the root of a module is imported as often as not.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,7 +12,7 @@ from holdfast.launch.evidence import Definition, Module, parsed
 from holdfast.launch.facts.ecosystems.declared import Dialect, Offered, Told, module_symbol, one_line, symbols_of
 from holdfast.launch.facts.ecosystems.fields import body_of, fields_of
 from holdfast.launch.facts.ecosystems.go.documentation import read_godoc
-from holdfast.launch.facts.ecosystems.left_out import is_left_out
+from holdfast.launch.facts.ecosystems.left_out import OF_PEOPLE, is_left_out
 from holdfast.launch.facts.interface import Import, Interface
 from holdfast.launch.facts.manifest import Manifest
 from holdfast.launch.facts.reading import LARGEST_CODE, Repository
@@ -41,7 +44,7 @@ def _packages(repository: Repository, folder: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for path in repository.under([folder], (".go",))[:_MOST_FILES]:
         inner = path.removeprefix(folder).lstrip("/")
-        if not path.endswith("_test.go") and not is_left_out(inner):
+        if not path.endswith("_test.go") and not is_left_out(inner, OF_PEOPLE):
             parent = str(PurePosixPath(path).parent)
             found.setdefault("" if parent == "." else parent, []).append(path)
     return found

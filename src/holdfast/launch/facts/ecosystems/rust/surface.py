@@ -1,4 +1,7 @@
-"""What a crate offers: everything public that can be reached from its root, through modules and `pub use`."""
+"""What a crate offers: everything public that can be reached from its root, through modules and `pub use`.
+
+What its authors keep out of their own documentation (`#[doc(hidden)]`) is not offered; it is there for macros.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -19,7 +22,9 @@ _MOST_FILES = 2_000
 _DEEPEST = 12
 _MOD = re.compile(r"^[ \t]*((?:#\[[^\]\n]*\]\s*)*)(pub(?:\([^)]*\))?\s+)?mod\s+(\w+)\s*([;{])", re.MULTILINE)
 _PATH = re.compile(r"#\[path\s*=\s*\"([^\"]+)\"\]")
-_USE = re.compile(r"^[ \t]*pub\s+use\s+(?:::)?([^;]+);", re.MULTILINE)
+_USE = re.compile(r"^[ \t]*((?:#\[[^\]\n]*\]\s*)*)pub\s+use\s+(?:::)?([^;]+);", re.MULTILINE)
+_HIDDEN = re.compile(r"#\[\s*doc\s*\((?:[^\"\])]*,)?\s*hidden\s*[,)]")
+_HEAD = re.compile(r"\s*(?:#\[|//)")
 _DOC = re.compile(r"^[ \t]*//! ?(.*)$")
 _FIELD = re.compile(r"^\s*pub\s+(\w+)\s*:")
 _VARIANT = re.compile(r"^\s*([A-Z]\w*)\s*(?:[,({=]|$)")
@@ -61,7 +66,7 @@ class _Finder:
         root = self._loaded(self._crate, self._root, is_public=True, depth=0)
         if root is None:
             return interface
-        offered = list(self._offered(root, self._crate, 0))
+        offered = [*self._offered(root, self._crate, 0), *self._macros()]
         used = {one.module for one in offered}
         for mod in self._mods:
             if mod.name in used:
@@ -100,7 +105,8 @@ class _Finder:
             line = text.count("\n", 0, found.start(3)) + 1
             if not mod.first <= line <= mod.last or "cfg(test)" in found[1] or self._is_deeper(mod, line):
                 continue
-            name, is_public = f"{mod.name}::{found[3]}", (found[2] or "").strip() == "pub" and mod.is_public
+            is_public = (found[2] or "").strip() == "pub" and mod.is_public and not _HIDDEN.search(found[1])
+            name = f"{mod.name}::{found[3]}"
             if found[4] == "{":
                 inner = _Mod(name, mod.path, line + 1, _block_end(lines, line), is_public, mod.module)
                 self._mods.append(inner)
@@ -144,8 +150,20 @@ class _Finder:
             for item in mod.module.definitions
             if not item.owner and mod.first <= item.start_line <= mod.last
             and not self._is_deeper(mod, item.start_line)
-            and (item.visibility == "public" or any(mark.endswith("macro_export") for mark in item.decorators))
+            and item.visibility == "public" and not _is_hidden(source, item.start_line)
         ]  # fmt: skip
+
+    def _macros(self) -> Iterator[Offered]:
+        """What `macro_export` lifts to the root of the crate, from whatever module it stands in."""
+        found: dict[str, list[Told]] = {}
+        for path, module in {mod.path: mod.module for mod in self._mods}.items():
+            source = self._text(path).split("\n")
+            for item in module.definitions:
+                is_exported = any(mark.endswith("macro_export") for mark in item.decorators)
+                if is_exported and not _is_hidden(source, item.start_line):
+                    found.setdefault(item.plain_name, []).append(Told(item, source, path))
+        for name, told in found.items():
+            yield Offered(self._crate, name, tuple(told))
 
     def _one(self, module: str, name: str, told: Told) -> Offered | None:
         key = (told.path, told.definition.name, told.definition.start_line)
@@ -157,9 +175,10 @@ class _Finder:
     def _uses(self, mod: _Mod) -> Iterator[tuple[tuple[str, ...], str]]:
         text = self._text(mod.path)
         for found in _USE.finditer(text):
-            line = text.count("\n", 0, found.start(1)) + 1
-            if mod.first <= line <= mod.last and not self._is_deeper(mod, line):
-                yield from _flattened("".join(found[1].split("\n")))
+            line = text.count("\n", 0, found.start(2)) + 1
+            is_here = mod.first <= line <= mod.last and not self._is_deeper(mod, line)
+            if is_here and not _HIDDEN.search(found[1]):
+                yield from _flattened("".join(found[2].split("\n")))
 
     def _used(self, mod: _Mod, name: str, path: tuple[str, ...], alias: str, depth: int) -> Iterator[Offered]:
         home = self._walk(mod, path[:-1])
@@ -208,7 +227,8 @@ class _Finder:
         for told in self._owned().get(item.name, ()):
             one = told.definition
             in_trait = item.kind == "trait" and told.path == owner.path
-            if one.plain_name not in seen and (one.visibility == "public" or in_trait):
+            is_public = (one.visibility == "public" or in_trait) and not _is_hidden(told.source, one.start_line)
+            if one.plain_name not in seen and is_public:
                 seen.add(one.plain_name)
                 yield told
 
@@ -237,6 +257,17 @@ class _Finder:
         if not said:
             return "", (mod.first, mod.first)
         return "\n".join(said), (mod.first + first - 1, mod.first + last - 1)
+
+
+def _is_hidden(source: Sequence[str], start: int) -> bool:
+    """Whether attributes keep a definition out of the documentation; they may stand above its first line."""
+    first = start - 1
+    while first and _HEAD.match(source[first - 1]):
+        first -= 1
+    last = start - 1
+    while last < len(source) - 1 and _HEAD.match(source[last]):
+        last += 1
+    return any(_HIDDEN.search(re.sub(r"\s*//.*", "", line)) for line in source[first : last + 1])
 
 
 def _block_end(lines: Sequence[str], start: int) -> int:
