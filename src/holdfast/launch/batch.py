@@ -31,6 +31,7 @@ _LONGEST_LABEL = 60
 _LIMITED = "FORGE_RATE_LIMITED"
 _LONGEST_LIMIT = 2 * 3600  # seconds that a forge may have us wait; those of GitHub are over within an hour
 _LINES = (".jsonl", ".ndjson")
+_AROUND = frozenset({"config", "file", "key"})  # what an entry may have that is no configuration itself
 _REMEDY = "name a list of run configurations (YAML, JSON), or a file with one per line (.jsonl)"
 _GOOD = frozenset({states.READY_FOR_PR, states.PR_OPENED, states.DONE})
 
@@ -119,11 +120,14 @@ def _opened(told: Any, folder: Path, entry: Entry) -> tuple[Any, str]:
     if isinstance(told, UsageError):
         raise told
     key = ""
-    if (
-        isinstance(told, dict)
-        and set(told) <= {"config", "file", "key"}
-        and ("config" in told) != ("file" in told)
-    ):
+    if isinstance(told, dict) and _AROUND & set(told):
+        if more := sorted(str(name) for name in set(told) - _AROUND):
+            known = " and ".join(sorted(_AROUND & set(told)))
+            raise UsageError(
+                f"beside {known} it has {', '.join(more)[:200]}, and only config, file and key are known"
+            )
+        if ("config" in told) == ("file" in told):
+            raise UsageError("it names a file, or holds a config; one of the two")
         key = told.get("key", "")
         if not isinstance(key, str):
             raise UsageError("its key is no text")

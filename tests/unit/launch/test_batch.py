@@ -61,18 +61,21 @@ def test_everything_that_is_wrong_is_told_at_once_each_with_its_entry(tmp_path: 
     told = [
         config("fine"), config("bad", github_ref="x", locale=7), "nowhere.yaml", "bad.yaml", 7, None, [], {}, "",
         {"file": 7}, {"config": {}, "key": 7}, {"file": "a", "config": {}}, config("fine"), "a\0b",
+        {"file": "a", "keys": "b"}, {"key": "b"},
     ]  # fmt: skip
     entries = read_entries(written(tmp_path, "batch.json", told))
     wrong = problems(entries)
-    assert sorted(wrong) == list(range(2, 15))
+    assert sorted(wrong) == list(range(2, 17))
     assert len(wrong[2]) >= 2
     assert any(problem.startswith("/github_ref: ") for problem in wrong[2])
     assert wrong[3] == ["nowhere.yaml cannot be read: No such file or directory"]
     assert wrong[4][0].startswith("bad.yaml: ")
     assert wrong[10] == ["it holds neither a configuration nor the path of a file"]
     assert wrong[11] == ["its key is no text"]
+    assert wrong[12] == wrong[16] == ["it names a file, or holds a config; one of the two"]
     assert wrong[13] == ["it is the same as entry 1, or has its key"]
     assert wrong[14] == ["it is no path of a file"]
+    assert wrong[15] == ["beside file it has keys, and only config, file and key are known"]
 
 
 @pytest.mark.parametrize("key", ["", "x" * 201, "\ud800"])
