@@ -82,6 +82,14 @@ def test_a_model_may_change_words_but_no_facts(told: str, problem: str) -> None:
         ("Tables are not sorted, but filtered.", "Tables are sorted, but not filtered.", False),
         ("Tables are not sorted, but filtered.", "The tables are not sorted but are filtered.", True),
         ("`load` opens a CSV file.", "To open a CSV file, use `load`.", True),
+        ("The client waits for the server.", "The server waits for the client.", False),
+        ("The client waits for the server.", "Here, the client is waiting for the server.", True),
+        ("Reading works, writing fails.", "Writing works, reading fails.", False),
+        ("Keys are required, values may be empty.", "Values are required, keys may be empty.", False),
+        ("It copies from disk to memory.", "It copies to disk from memory.", False),
+        ("Files are read before a lock.", "Files are read after a lock.", False),
+        ("The cache is on by default.", "The cache is off by default.", False),
+        ("The cache is off by default.", "The cache is on by default.", False),
     ],
 )
 def test_facts_that_could_be_mixed_up_stay_in_their_order(own: str, told: str, *, is_taken: bool) -> None:
@@ -111,12 +119,12 @@ def test_one_bad_sentence_costs_only_itself() -> None:
     told = answer(
         ("With `Table.read` you open a CSV file.", (A,)),
         ("The encoding is UTF-16.", (B,)),
-        ("A header row, which may be empty, is required.", (C,)),
+        ("A header row is required, but it may be empty.", (C,)),
     )
     verdict = judged(GIVEN, told, CLAIMS)
 
     assert [one.text for one in verdict.sentences] == [
-        "With `Table.read` you open a CSV file.", CODED.text, "A header row, which may be empty, is required.",
+        "With `Table.read` you open a CSV file.", CODED.text, "A header row is required, but it may be empty.",
     ]  # fmt: skip
     assert (verdict.taken, verdict.refused) == (2, ("a negation was lost or added",))
 

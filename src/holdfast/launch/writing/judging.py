@@ -2,8 +2,9 @@
 
 Judged is what can be judged by eye. A sentence may gain plain words, which hold others together, and words in
 other forms. It may gain no number, version, name, code or other word that neither the template's sentence nor its
-claims have, no negation, and no degree of certainty; and lose none of its own facts, nor tell several of them in
-another order, which may say the opposite. A good sentence may be refused; then the template's stays, and is true.
+claims have, no negation, no degree of certainty, and no other side (on is not off, before is not after); and lose
+none of its own facts. Words stay in their order, but for a fact that is the only one of its kind: in another order
+they may say the opposite. A good sentence may be refused; then the template's stays, and is true.
 """
 
 import re
@@ -39,6 +40,8 @@ _DEGREES = {
     "always": "always all every any each entire entirely fully completely guaranteed guarantee whatever",
     "state": "experimental deprecated beta alpha stable unstable obsolete legacy",
 }
+_SIDES = frozenset({"before", "after", "from", "off", "under", "below", "above"})
+"""Words that hold others together and have an opposite that does so, too."""
 _DEGREE_OF = {word: name for name, words in _DEGREES.items() for word in words.split()}
 _ENDINGS = ("ations", "ation", "ings", "ing", "ions", "ion", "ies", "ied", "es", "ed", "s", "e")
 _SHORTEST_STEM = 3
@@ -103,6 +106,8 @@ def objection(given: Iterable[Sentence], told: str, claim_texts: Iterable[str]) 
         return "a negation was lost or added"
     if _degrees(told) != _degrees(own):
         return "how certain or necessary something is was changed"
+    if _sides(told) != _sides(own):
+        return "what comes first, from where, or on which side, was changed"
     if invented := _invented(told, allowed):
         return f"the text states what no claim says: {', '.join(invented[:5])}"[:300]
     if lost := sorted(_facts(own) - _facts(told)):
@@ -147,13 +152,15 @@ def _facts(text: str) -> set[str]:
 
 
 def _is_reordered(own: str, told: str) -> bool:
-    """Whether what could be mixed up changes places: facts of one kind, or what a negation is about."""
+    """Whether what could be mixed up changes places: words, facts of one kind, or what a negation is about."""
     code = {one.strip().lower() for one in _CODE.findall(own)}
     names = _facts(own) - code
     numbers = {one for one in names if one[0].isdigit() or one in NUMBER_WORDS}
-    if max(len(code), len(numbers), len(names - numbers)) < _FEWEST_TO_MIX_UP and not _NEGATION.search(own):
-        return False
     before, after = _mentioned(own), _mentioned(told)
+    if max(len(code), len(numbers), len(names - numbers)) < _FEWEST_TO_MIX_UP and not _NEGATION.search(own):
+        # "To open a file, use `read`": a fact may stand elsewhere. Who does what to whom may not.
+        moving = {_stem(one) for one in code | names}
+        before, after = ([one for one in found if one not in moving] for found in (before, after))
     return [one for one in before if one in after] != [one for one in after if one in before]
 
 
@@ -166,7 +173,7 @@ def _mentioned(text: str) -> list[str]:
         if _NEGATION.search(said):
             negations += 1
             found[f"negation {negations}"] = None
-        elif said not in PLAIN_WORDS:
+        elif said not in PLAIN_WORDS or said in _SIDES:
             found[_stem(said)] = None
     return list(found)
 
@@ -174,6 +181,10 @@ def _mentioned(text: str) -> list[str]:
 def _degrees(text: str) -> set[str]:
     words = (word.lower() for word in _WORD.findall(_CODE.sub(" ", text)))
     return {_DEGREE_OF[word] for word in words if word in _DEGREE_OF}
+
+
+def _sides(text: str) -> list[str]:
+    return [word for word in map(str.lower, _WORD.findall(_CODE.sub(" ", text))) if word in _SIDES]
 
 
 def _stem(word: str) -> str:
