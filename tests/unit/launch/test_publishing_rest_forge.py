@@ -401,6 +401,27 @@ def test_what_a_forge_refuses_has_a_code_and_a_remedy(site: Site, denial: str) -
     assert remedy in refusal.details.get("remedy", "")
 
 
+def test_a_forge_that_repeats_the_token_in_what_it_answers_spreads_it_no_further(site: Site) -> None:
+    about = {"full_name": f"acme/{TOKEN}", "archived": True}
+    site.forge.fault("GET", "/repos/", status=200, body=about)
+    assert site.refused().code == "FORGE_FORBIDDEN"
+    site.forge.fault("GET", "/repos/", status=403, headers={"X-Accepted-OAuth-Scopes": f"repo {TOKEN}"}, body={})
+    assert site.refused().details["needs"] == "repo [redacted]"
+    site.forge.fault("GET", "/repos/", status=301, headers={"Location": f"https://{TOKEN}.example/x"})
+    assert site.refused().code == "FORGE_NOT_FOUND"
+    made = {"number": 1, "html_url": f"https://forge.example/pull/1?by={TOKEN}"}
+    site.forge.fault("POST", "/pulls", status=201, body=made, after=True)
+    assert site.published()["pr_url"] == "https://forge.example/pull/1?by=[redacted]"
+
+
+def test_an_address_with_a_password_in_it_is_no_address_of_a_pull_request(site: Site) -> None:
+    made = {"number": 1, "html_url": "https://ann:secret@forge.example/pull/1"}
+    site.forge.fault("POST", "/pulls", status=201, body=made, after=True)
+    opened = site.published()
+    assert "secret" not in str(opened)
+    site.assert_published_once(opened)
+
+
 def test_what_was_refused_once_is_done_when_it_no_longer_is(site: Site) -> None:
     site.forge.fault("POST", "/pulls", status=403, body={"message": "Resource not accessible by integration"})
     service = site.service()

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 from holdfast.launch.publishing.forges import Proposal
 from holdfast.version import __version__
@@ -107,5 +108,11 @@ def _text(value: Any) -> str:
 
 
 def _is_web(url: Any) -> bool:
-    is_sound = isinstance(url, str) and len(url) <= _LONGEST_URL and url.isprintable() and " " not in url
-    return is_sound and url.startswith(("https://", "http://"))
+    """Whether it is an address for people: it is written into records, so it holds nobody's password."""
+    if not isinstance(url, str) or len(url) > _LONGEST_URL or not url.isprintable() or " " in url:
+        return False
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return parts.scheme in ("https", "http") and bool(parts.hostname) and "@" not in parts.netloc

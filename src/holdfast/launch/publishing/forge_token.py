@@ -4,6 +4,7 @@ import os
 import re
 
 from holdfast.git.access import access_by_token, encoded
+from holdfast.launch.http_client import Answer
 from holdfast.launch.publishing.refusal import Refusal
 from holdfast.observe.redaction import REDACTED
 
@@ -39,6 +40,13 @@ class ForgeToken:
     def for_git(self, address: str) -> dict[str, str]:
         """The environment in which git may enter this repository, and no other place."""
         return access_by_token(address, self._value)
+
+    def unseen_in(self, answer: Answer) -> Answer:
+        """What the forge answered, without the token: what it repeats of ours ends here."""
+        body = answer.body
+        for secret in (self._value, encoded(self._value)):
+            body = body.replace(secret.encode(), REDACTED.encode())
+        return Answer(answer.status, {name: self.hidden(told) for name, told in answer.headers.items()}, body)
 
     def hidden(self, text: str) -> str:
         """Text that somebody else wrote, without the token."""

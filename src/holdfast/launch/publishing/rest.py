@@ -109,13 +109,15 @@ class Rest:
         while True:
             self._respect_limit()
             try:
-                answer = call(
-                    method,
-                    url,
-                    json=document,
-                    headers={**self._headers},
-                    timeout=self._timeout,
-                    max_bytes=_LARGEST,
+                answer = self._token.unseen_in(
+                    call(
+                        method,
+                        url,
+                        json=document,
+                        headers={**self._headers},
+                        timeout=self._timeout,
+                        max_bytes=_LARGEST,
+                    )
                 )
             except Unreachable as error:
                 problem, is_hopeless = error.message, error.reason in _HOPELESS
