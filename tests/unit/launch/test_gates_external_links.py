@@ -101,7 +101,8 @@ def test_a_redirect_to_another_address_of_our_network_is_not_followed(site: Stra
 @pytest.mark.parametrize(
     "host",
     ["127.0.0.1", "localhost", "169.254.169.254", "10.0.0.1", "192.168.1.1", "[::1]", "0.0.0.0", "2130706433",
-     "127.1", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[fe80::1]", "224.0.0.1"],
+     "127.1", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[fe80::1]", "224.0.0.1",
+     "[::127.0.0.1]", "[::ffff:0:127.0.0.1]", "[64:ff9b:1::7f00:1]", "[fec0::1]", "192.0.0.192"],
 )  # fmt: skip
 def test_doors_of_our_own_network_are_not_knocked_at(site: StrangeSite, host: str) -> None:
     (answered,) = probe([site.url("/status/200", host)], QUICK).values()

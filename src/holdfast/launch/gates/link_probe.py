@@ -36,6 +36,11 @@ _WHY = {
     "no_http": "its host does not speak HTTP",
 }
 _NEVER = threading.Event()
+# Translated, mapped and compatible: an IPv4 address is in the last 32 bits.
+_AROUND_IPV4 = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "::ffff:0:0:0/96", "::/96")))
+# What not every version of Python knows: protocols (and machines of clouds behind them), translation to networks
+# of one's own, segment routing, site-local.
+_NOT_PUBLIC = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "64:ff9b:1::/48", "5f00::/16", "fec0::/10")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +84,9 @@ def is_public(address: str) -> bool:
     found = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(found, ipaddress.IPv6Address):
         inner = found.ipv4_mapped or found.sixtofour or (found.teredo[1] if found.teredo else None)
-        if inner is not None or found in ipaddress.ip_network("64:ff9b::/96"):
+        if inner is not None or any(found in network for network in _AROUND_IPV4):
             found = inner or ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
-    return found.is_global and not found.is_multicast
+    return found.is_global and not found.is_multicast and not any(found in network for network in _NOT_PUBLIC)
 
 
 def probe(
