@@ -559,3 +559,14 @@ def test_a_function_under_a_computed_key_has_its_parameters_for_itself() -> None
 
     assert found.flags == {"returns"}
     assert not {"params", "awaits"} & found.facts.keys()
+
+
+def test_functions_that_are_declared_in_one_list_with_variables_are_definitions_of_their_own() -> None:
+    source = "var a = 1,\n  b = function () {},\n  c = 2,\n  d = () => 3,\n  e = { run() {} };"
+
+    assert [(chunk.kind, chunk.name, chunk.start_line) for chunk in definitions_of("javascript", source)] == [
+        ("variable", "a, c, e", 1),
+        ("function", "b", 2),
+        ("function", "d", 4),
+        ("method", "a, c, e.run", 5),
+    ]

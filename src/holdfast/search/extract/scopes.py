@@ -136,6 +136,8 @@ def find_definitions(captures: Captures, page: Page, language: Language) -> list
     for start, _ in captures.of("lent"):
         scope = owners.at(start)
         scope.anonymous = start < scope.body  # else its own definition is nested too deeply to be one
+    for start, _ in captures.of("beside"):
+        _leave_variable(owners.at(start))
     for scope in scopes:
         _finish(scope)
     return scopes
@@ -220,6 +222,12 @@ def _name(scope: Scope, name: str) -> None:
         scope.plain_name = scope.name = name
     elif scope.kind == "variable" and scope.name != name:
         scope.name = f"{scope.name}, {name}"
+
+
+def _leave_variable(scope: Scope) -> None:
+    """Make a definition in the declaration of a variable a neighbour of that variable, and no part of it."""
+    if scope.parent is not None and scope.parent.kind == "variable":
+        scope.parent = scope.parent.parent
 
 
 def _finish(scope: Scope) -> None:

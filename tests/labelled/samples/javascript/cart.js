@@ -198,3 +198,9 @@ exports.swap = swap;
 if (import.meta.main) {
   load(process.argv[2]).then((cart) => console.log(cart.total()));
 }
+
+var round = function (price) {
+        return Math.round(price);
+    },
+    currency = "EUR",
+    format = (price) => `${round(price)} ${currency}`;

@@ -44,10 +44,10 @@ _DEFINITIONS = """
 
 (variable_declarator . name: (identifier) . $TYPE value: $PARTS)
 [(lexical_declaration . $FUNCTION .) (variable_declaration . $FUNCTION .)] @def.function
-[(lexical_declaration . $FUNCTION @def.function . (variable_declarator))
- (variable_declaration . $FUNCTION @def.function . (variable_declarator))]
-[(lexical_declaration (variable_declarator) . $FUNCTION @def.function)
- (variable_declaration (variable_declarator) . $FUNCTION @def.function)]
+[(lexical_declaration $FUNCTION @def.function @beside . ",")
+ (variable_declaration $FUNCTION @def.function @beside . ",")]
+[(lexical_declaration "," $FUNCTION @def.function @beside)
+ (variable_declaration "," $FUNCTION @def.function @beside)]
 [(lexical_declaration . (variable_declarator . name: (identifier) @name . value: (class)) .)
  (variable_declaration . (variable_declarator . name: (identifier) @name . value: (class)) .)] @def.class
 
