@@ -488,3 +488,37 @@ def test_a_template_function_for_one_type_is_a_definition_of_that_name() -> None
         ("method", "Shop.name", 3, ["const std::string&"], []),
         ("function", "make", 4, ["Item*"], []),
     ]
+
+
+@pytest.mark.parametrize("language", ["c", "cpp"])
+def test_a_type_that_a_variable_is_declared_with_is_no_part_of_the_variable(language: str) -> None:
+    source = "struct limits { int most; } small = { 8 };\nenum color { RED } *first;"
+
+    assert {(chunk.kind, chunk.name) for chunk in definitions_of(language, source)} == {
+        ("variable", "small"),
+        ("struct", "limits"),
+        ("variable", "first"),
+        ("enum", "color"),
+    }
+
+
+def test_a_class_that_is_defined_outside_of_what_it_belongs_to_is_found_with_that_name() -> None:
+    source = """\
+class Shop::Till : public Base { void open() {} };
+template <> struct std::hash<Shop> { size_t operator()(const Shop &shop) const; };
+struct a::b::Deep { int one() { return 1; } };
+Shop::operator bool() const { return true; }
+typedef const Shop &shop_ref;
+typedef void *(*allocator)(void *state);
+"""
+    assert [(chunk.kind, chunk.name) for chunk in definitions_of("cpp", source)] == [
+        ("class", "Shop.Till"),
+        ("method", "Shop.Till.open"),
+        ("struct", "std.hash"),
+        ("method", "std.hash.operator()"),
+        ("struct", "b.Deep"),
+        ("method", "b.Deep.one"),
+        ("method", "Shop.operator"),
+        ("type", "shop_ref"),
+        ("type", "allocator"),
+    ]

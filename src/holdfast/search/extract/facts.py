@@ -141,7 +141,7 @@ class Gatherer:
         self.unread += self.captures.of("decorator")
 
     def _result_before(self, scope: Scope, end: int) -> None:
-        text = _ATTRIBUTES.sub(" ", self.page.plain[scope.head : end].decode("utf-8", "replace"))
+        text = _ATTRIBUTES.sub(" ", self.page.unquoted[scope.head : end].decode("utf-8", "replace"))
         result = " ".join(word for word in text.split() if word not in scope.facts.get("modifiers", ()))
         if result and "(" not in result and end <= scope.body and result != "auto":
             scope.add("return_types", result[:MAX_TEXT])

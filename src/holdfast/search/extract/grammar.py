@@ -24,6 +24,10 @@ MAX_PIECES = 20_000
 # The parser stumbles at what misled it, or at the first word behind that.
 NEAR = 80
 
+# What is no more than guessed to mislead the parser is left out this close to an error, comments between included.
+AROUND = 500
+MAX_GUESSES = 3
+
 # Captures come in the order of the file at the price of a queue that grows with every pattern still open, which is
 # quadratic in long files. Matches need no queue, but an object for each: short files are better off without.
 LONG_FILE = 150_000
@@ -76,7 +80,7 @@ def parse(language: Language, source: bytes) -> Captures:
 
     One bracket that is never closed may hide everything behind it from the parser. A file with errors is therefore
     parsed once more in pieces, cut where a definition seems to begin, if that finds more definitions. Before that,
-    what the language calls `hidden` is left out, if less is broken without it.
+    what the language calls `hidden` is left out, and near errors what it calls `guessed`, if less is broken then.
     """
     if _is_noise(source):
         return Captures({"error": [(0, len(source))]}, {})
@@ -92,18 +96,36 @@ def parse(language: Language, source: bytes) -> Captures:
 
 
 def _parse_best(language: Language, source: bytes) -> Captures:
-    whole = _parse_piece(language, source, 0)
-    if not whole.of("error"):
-        return whole
+    best, left_out = _parse_piece(language, source, 0), list[Span]()
+    if not best.of("error"):
+        return best
     hidden = language.hidden(source) if language.hidden is not None else []
-    if _meet(whole.of("error"), hidden):
-        shown = blanked(source, hidden)
-        found = _parse_piece(language, shown, 0)
-        if _broken(found) < _broken(whole):
-            best = _parse_pieces(language, shown, found)
-            best.spans["opaque"] = sorted([*best.of("opaque"), *hidden])
-            return best
-    return _parse_pieces(language, source, whole)
+    if _near(best.of("error"), hidden):  # all of them: they belong together
+        best, source, left_out = _without(language, source, hidden, best, left_out)
+    if language.guessed is not None:
+        guesses = set(language.guessed(source))
+        for _ in range(MAX_GUESSES):  # behind what is mended, the parser stumbles at the next one
+            near = _near(best.of("error"), sorted(guesses), AROUND)
+            before = len(left_out)
+            best, source, left_out = _without(language, source, near, best, left_out)
+            if len(left_out) == before:
+                break
+            guesses.difference_update(near)
+    best = _parse_pieces(language, source, best)
+    if left_out:
+        best.spans["opaque"] = sorted([*best.of("opaque"), *left_out])
+    return best
+
+
+def _without(
+    language: Language, source: bytes, spans: list[Span], best: Captures, left_out: list[Span]
+) -> tuple[Captures, bytes, list[Span]]:
+    """What is found without these ranges, if less is broken then; and all that is left out."""
+    if not spans:
+        return best, source, left_out
+    shown = blanked(source, spans)
+    found = _parse_piece(language, shown, 0)
+    return (found, shown, left_out + spans) if _broken(found) < _broken(best) else (best, source, left_out)
 
 
 def _parse_pieces(language: Language, source: bytes, whole: Captures) -> Captures:
@@ -171,15 +193,16 @@ def _understood(captures: Captures) -> tuple[int, int]:
     return definitions, -_broken(captures)[0]
 
 
-def _meet(some: list[Span], others: list[Span]) -> bool:
-    """Whether any of these ranges is near any of those; both are in order of their start."""
-    ends = list(accumulate((end for _, end in some), max))
-    starts = [start for start, _ in some]
-    for start, end in others:
-        before = bisect_right(starts, end + NEAR) - 1
-        if before >= 0 and ends[before] >= start:
-            return True
-    return False
+def _near(errors: list[Span], spans: list[Span], around: int = 0) -> list[Span]:
+    """Those of the ranges that an error meets or comes right behind, or is `around`; all in their order."""
+    ends = list(accumulate((end for _, end in errors), max))
+    starts = [start for start, _ in errors]
+    near = []
+    for start, end in spans:
+        before = bisect_right(starts, end + max(around, NEAR)) - 1
+        if before >= 0 and ends[before] + around >= start:
+            near.append((start, end))
+    return near
 
 
 def _broken(captures: Captures) -> tuple[int, int]:

@@ -4,6 +4,7 @@ import re
 
 from holdfast.search.languages.rules.clike import (
     ACTIONS,
+    CHOSEN,
     DEFINITIONS,
     MACRO_BEFORE_A_TYPE,
     WORDS,
@@ -15,12 +16,11 @@ from holdfast.search.languages.rules.clike import (
 )
 from holdfast.search.languages.rules.conditionals import hidden_branches
 from holdfast.search.languages.rules.language import Language, every_field
+from holdfast.search.languages.rules.macros import macros_of_heads
 
 __all__ = ["LANGUAGE"]
 
 _FUNCTION = declared("(function_declarator declarator: (identifier) @name @result.before parameters: (_) @params)")
-_CHOOSER = """(function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator:
-  (function_declarator declarator: (_) @name parameters: (_) @params))))"""
 _STRUCTS = at_places(
     """[(struct_specifier name: (_) @name body: (_) @body) (union_specifier name: (_) @name body: (_) @body)]
     @def.struct""",
@@ -29,7 +29,7 @@ _STRUCTS = at_places(
 
 _QUERY = f"""
 (function_definition declarator: {_FUNCTION}) @def.function
-(function_definition declarator: {_CHOOSER}) @def.function
+(function_definition declarator: {CHOSEN}) @def.function
 (declaration declarator: {_FUNCTION})
 {_STRUCTS}
 (call_expression function: [(identifier) (field_expression)] @call)
@@ -70,6 +70,7 @@ LANGUAGE = Language(
     separators=(".", "->"),
     misleading=re.compile(MACRO_BEFORE_A_TYPE),
     hidden=hidden_branches,
+    guessed=macros_of_heads,
     # Not at the parameters of a function of the first C, which stand between its head and its body.
     restart=re.compile(
         rb"^(?!(?:[^;{}\n]*;[^\n]*\n){1,16}\{)"

@@ -8,6 +8,7 @@ import re
 
 from holdfast.search.languages.rules.clike import (
     ACTIONS,
+    CHOSEN,
     DEFINITIONS,
     MACRO_BEFORE_A_TYPE,
     WORDS,
@@ -20,6 +21,7 @@ from holdfast.search.languages.rules.clike import imports as included
 from holdfast.search.languages.rules.conditionals import hidden_branches
 from holdfast.search.languages.rules.definitions import no_visibility
 from holdfast.search.languages.rules.language import Import, Language, every_field, words
+from holdfast.search.languages.rules.macros import macros_of_heads
 
 __all__ = ["LANGUAGE"]
 
@@ -57,8 +59,12 @@ _DECLARED = declared("(function_declarator)", _AROUND_FUNCTIONS)
 _OVERRIDDEN = declared('(_ [(virtual_specifier) @modifier (noexcept "noexcept" @modifier)])', _AROUND_FUNCTIONS)
 _OUTSIDE = declared("(_ declarator: (qualified_identifier) parameters: (_))", _AROUND_FUNCTIONS)
 _TRAILING = declared("(_ (trailing_return_type (type_descriptor) @result))", _AROUND_FUNCTIONS)
+_CAST = f"""(_ {_OWNER} name: (operator_cast "operator" @name type: (_) @result))"""
 _IN_CLASSES = ("declaration", "field_declaration", "compound_statement", "template_declaration")
 _CLASS = "name: [(type_identifier) @name (_ name: (type_identifier) @name !scope)] body: (_) @body"
+# class Outer::Inner {}, struct std::hash<Item> {}: what stands outside of what it belongs to.
+_SCOPED = f"(qualified_identifier {_OWNER} name: [(type_identifier) @name (template_type name: (_) @name)])"
+_OUTER = f"name: [{_SCOPED} (qualified_identifier name: {_SCOPED})] body: (_) @body"
 _CLASSES = at_places(
     f"""[(class_specifier {_CLASS}) @def.class
     [(struct_specifier {_CLASS}) (union_specifier {_CLASS})] @def.struct]""",
@@ -73,6 +79,9 @@ _DEFINITIONS = f"""
 (function_definition declarator: {_SPECIALIZED}) @def.function
 (function_definition declarator: {_SPECIALIZED_METHOD}) @def.method
 (function_definition declarator: (operator_cast "operator" @name type: (_) @result)) @def.function
+(function_definition declarator: [{_CAST} (_ name: {_CAST}) (_ name: (_ name: {_CAST}))]) @def.method
+(function_definition declarator: {CHOSEN}) @def.function
+(type_definition declarator: (reference_declarator (type_identifier) @name)) @def.type
 (function_definition declarator: {_TRAILING})
 (function_definition (field_initializer_list) @body)
 (function_definition [(default_method_clause) (delete_method_clause)] @body)
@@ -87,6 +96,8 @@ _DEFINITIONS = f"""
   @def.variable
 {at_places('(declaration declarator: (reference_declarator (function_declarator)) ";" @body) @def.function')}
 {_CLASSES}
+(class_specifier {_OUTER}) @def.class
+(struct_specifier {_OUTER}) @def.struct
 (base_class_clause [(type_identifier) (qualified_identifier) (template_type)] @base)
 (alias_declaration name: (_) @name) @def.type
 (concept_definition name: (_) @name) @def.type
@@ -214,7 +225,7 @@ _USING = re.compile(r"using\s+(namespace\s+)?(?:typename\s+)?((?:::)?\s*[\w:\s]+
 _ALIAS = re.compile(r"namespace\s+(\w+)\s*=\s*([\w:\s]+?)\s*;?\s*\Z")
 _MADE = re.compile(r"new\s+((?:\w|::)+(?:<[^(){}]*>)?)")
 _OWNED = re.compile(r"(?:std::)?make_(unique|shared)\s*<([^(){}]*)>\s*\(")
-_CAST = re.compile(r"(?:static|dynamic|reinterpret|const)_cast\s*<([^(){}]*)>\s*\(")
+_CONVERTED = re.compile(r"(?:static|dynamic|reinterpret|const)_cast\s*<([^(){}]*)>\s*\(")
 _BUILT = re.compile(r"((?:\w|::)+(?:<[^(){}]*>)?)\s*\{")
 
 
@@ -241,7 +252,7 @@ def _infer(kind: str, text: str, _callee: str) -> str:
         built = _BUILT.match(text)
         return built[1] if built else ""
     if kind == "call_expression":
-        owned, cast = _OWNED.match(text), _CAST.match(text)
+        owned, cast = _OWNED.match(text), _CONVERTED.match(text)
         return f"std::{owned[1]}_ptr<{owned[2]}>" if owned else cast[1].strip() if cast else ""
     return ""
 
@@ -267,6 +278,7 @@ LANGUAGE = Language(
         rb"(?= (?!final\b)\w+\s*(?:final\s*)?[:{])|" + MACRO_BEFORE_A_TYPE
     ),
     hidden=hidden_branches,
+    guessed=macros_of_heads,
     restart=re.compile(
         rb"^(?:#define |(?:static|extern|inline|class|struct|enum|union|typedef|using|namespace|template|const"
         rb"|constexpr|void|int|char|bool|auto|std::\w+)\b)",

@@ -243,3 +243,13 @@ size_t cache_größe(const cache_t *cache, size_t (*measure)(const struct entry 
     }
     return sum;
 }
+
+typedef void *(*allocator)(void *state, size_t size);
+
+struct limits { int most; } default_limits = { 8 };
+
+CACHE_API cache_t CACHE_CALL
+cache_copy(const cache_t *cache) CACHE_PURE
+{
+    return *cache;
+}

@@ -193,3 +193,23 @@ int main(int argc, char** argv) {
     *text = name;
     return price == 3 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
+
+SHOP_BEGIN_NAMESPACE
+
+class Shop::Drawer {
+public:
+    SHOP_INLINE std::string label() const SHOP_NOEXCEPT { return shop_label(); }
+};
+
+SHOP_INLINE Shop::Drawer::~Drawer() SHOP_NOEXCEPT
+{
+    release();
+}
+
+Shop::Drawer::operator bool() const { return opened(); }
+
+template <> struct std::hash<Shop> {
+    size_t operator()(const Shop &shop) const { return shop.number(); }
+};
+
+typedef const Shop &shop_ref;

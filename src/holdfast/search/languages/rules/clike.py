@@ -10,6 +10,7 @@ from holdfast.search.languages.rules.lists import find_outside, split_typed
 
 __all__ = [
     "ACTIONS",
+    "CHOSEN",
     "DEFINITIONS",
     "MACRO_BEFORE_A_TYPE",
     "WORDS",
@@ -50,7 +51,11 @@ def at_places(pattern: str, more: tuple[str, ...] = ()) -> str:
     return "[" + "\n".join(f"({place} {pattern})" for place in (*_AT_THE_TOP, *more)) + "]"
 
 
+# A function that returns a pointer to a function.
+CHOSEN = """(function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator:
+  (function_declarator declarator: (_) @name parameters: (_) @params))))"""
 _CHOOSER = "(function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: {})))"
+_DEEP = "(_ declarator: (_ declarator: (pointer_declarator declarator: (type_identifier) @name)))"
 _ENUMS = at_places(
     "(enum_specifier name: (_) @name body: (_) @body) @def.enum",
     ("declaration", "field_declaration", "compound_statement"),
@@ -75,12 +80,14 @@ DEFINITIONS = f"""
   declarator: {declared("(type_identifier) @name")}) @def.struct
 (type_definition type: (enum_specifier body: (_) @body) declarator: (type_identifier) @name) @def.enum
 (type_definition declarator: {declared("(type_identifier) @name")}) @def.type
-(type_definition declarator: {_CHOOSER.format("(type_identifier) @name")}) @def.type
+(type_definition declarator: {declared(_CHOOSER.format("(type_identifier) @name"))}) @def.type
+(type_definition declarator: {_DEEP}) @def.type
 (type_definition declarator: (function_declarator declarator: (type_identifier) @name)) @def.type
 {_VARIABLES}
 {_UNSET}
 {_ENUMS}
 {_PROTOTYPES}
+(declaration type: (_ body: (_)) @beside)
 (preproc_def name: (_) @name value: (_)) @def.variable
 (preproc_function_def name: (_) @name value: (_) @body) @def.function
 (preproc_params (identifier) @params)

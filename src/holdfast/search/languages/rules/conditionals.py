@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-__all__ = ["hidden_branches"]
+__all__ = ["hidden_branches", "without_comments"]
 
 Span = tuple[int, int]
 
@@ -36,7 +36,7 @@ class _Conditional:
 
 def hidden_branches(source: bytes) -> list[Span]:
     """What is to be left out so that each such conditional is left with one branch: its directives, the others."""
-    quiet = bytearray(_QUIET.sub(_blank, source))
+    quiet = bytearray(without_comments(source))
     hidden: list[Span] = []
     for found in _conditionals(bytes(quiet)):
         if any(not _is_whole(bytes(quiet[slice(*branch)])) for branch in _branches(found)):
@@ -44,6 +44,11 @@ def hidden_branches(source: bytes) -> list[Span]:
                 quiet[start:end] = b" " * (end - start)
                 hidden.append((start, end))
     return sorted(hidden)
+
+
+def without_comments(source: bytes) -> bytes:
+    """The same text with comments and strings made blank."""
+    return _QUIET.sub(_blank, source)
 
 
 def _blank(found: re.Match[bytes]) -> bytes:

@@ -161,6 +161,7 @@ class Language:
     own_members: bool = False  # a method names the others of its class without `this`
     misleading: re.Pattern[bytes] | None = None  # macros that the grammar would stumble over: not shown to it
     hidden: Callable[[bytes], list[tuple[int, int]]] | None = None  # of a file with errors, what is no code to it
+    guessed: Callable[[bytes], list[tuple[int, int]]] | None = None  # what may be no code: left out near errors
     restart: re.Pattern[bytes] | None = None  # where a definition surely begins, whatever is broken before it
     documented: Callable[[str], list[tuple[str, str]]] = nothing_documented  # (documentation) -> facts in it
     comment_signs: re.Pattern[str] = SLASH_COMMENTS
