@@ -114,6 +114,28 @@ def test_links_and_submodules_are_named_and_not_followed(tmp_path: Path) -> None
     assert "root:" not in json.dumps(found)
 
 
+def test_a_readme_that_is_a_link_within_the_repository_is_the_file_it_leads_to(tmp_path: Path) -> None:
+    make_repository(
+        tmp_path / "p", {"x.py": b"", "docs/index.rst": b"x\n=\n\nIt reads.\n", "docs/more.rst": b"More\n"}
+    )
+    for name, leads_to in {
+        "README.rst": "docs/index.rst",
+        "LICENSE": "../outside",
+        "CHANGES.md": "/etc/passwd",
+        "SECURITY.md": "nowhere",
+        "CONTRIBUTING.md": "CONTRIBUTING.md",
+    }.items():
+        (tmp_path / "p" / name).symlink_to(leads_to)
+    found = inventory_at(tmp_path / "p", commit_all(tmp_path / "p"))
+
+    assert found["doc_entrypoints"] == [
+        {"path": "docs/index.rst", "kind": "readme"},
+        {"path": "docs/more.rst", "kind": "docs"},
+    ]
+    assert kinds(found)["README.rst"] == "symlink"
+    assert "root:" not in json.dumps(found)
+
+
 def test_strange_names_are_told_and_left(tmp_path: Path) -> None:
     make_repository(tmp_path / "p", CODE)
     root = os.fsencode(tmp_path / "p")

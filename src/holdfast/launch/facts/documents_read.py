@@ -62,10 +62,13 @@ def _looks_like_rst(path: str, text: str) -> bool:
 
 def shown_docs(repository: Repository) -> list[str]:
     """The documents for users, those that introduce something first."""
-    named = [str(item["path"]) for item in repository.inventory["doc_entrypoints"] if item["kind"] == "docs"]
+    entries = repository.inventory["doc_entrypoints"]
+    named = [str(item["path"]) for item in entries if item["kind"] == "docs"]
+    others = {str(item["path"]) for item in entries} - set(named)  # a README may lie among the documentation
     roots = [str(root) for root in repository.inventory["docs_roots"]]
     below = repository.under(roots, (".md", ".markdown", ".rst")) if roots else []
-    found = {path for path in [*named, *below] if not _LEFT_OUT.search(path) and path.lower().endswith(_MARKUP)}
+    written = {path for path in [*named, *below] if path not in others and path.lower().endswith(_MARKUP)}
+    found = {path for path in written if not _LEFT_OUT.search(path)}
     return sorted(found, key=_reading_order)[:_MOST_DOCUMENTS]
 
 

@@ -5,6 +5,7 @@ link is followed.
 """
 
 import hashlib
+import posixpath
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from holdfast.launch.scouting.manifests import is_manifest, manifests_among
 from holdfast.launch.scouting.objects import Entry, entries, ignored_names, read_blobs
 from holdfast.launch.scouting.phantoms import phantom_paths
 from holdfast.launch.scouting.profile import repo_profile
-from holdfast.launch.scouting.roots import doc_entrypoints, example_paths, is_below, roots_of
+from holdfast.launch.scouting.roots import doc_entrypoints, example_paths, is_below, is_root_document, roots_of
 from holdfast.launch.scouting.selecting import Selection
 
 __all__ = ["take_inventory"]
@@ -35,7 +36,7 @@ def take_inventory(root: Path, config: Mapping[str, Any]) -> dict[str, Any]:
     paths = sorted(by_hand)
     ingestion = config.get("ingestion", {})
     roots = roots_of(paths, config.get("repo_hints", {}), ingestion.get("example_directories", ()))
-    documents = doc_entrypoints(paths, roots.docs)
+    documents = doc_entrypoints(paths, roots.docs, _led_to(root, committed, by_hand))
     beside = (*roots.tests, *roots.examples)
     manifests = {
         path: text for path, text in looking.texts.items() if path in by_hand and not is_below(path, beside)
@@ -62,6 +63,20 @@ def take_inventory(root: Path, config: Mapping[str, Any]) -> dict[str, Any]:
         "phantom_paths": phantom_paths(said, names),
         "skipped": sorted(looking.skipped, key=lambda one: (one["path"], one["reason"])),
     }
+
+
+def _led_to(root: Path, committed: Sequence[Entry], paths: Mapping[str, int]) -> dict[str, str]:
+    """Where a README or the like at the root is a link to another of these files: the name, and that file.
+
+    The link is read from the commit and followed nowhere: what it says is a name in the list of files, or nothing.
+    """
+    links = [one for one in committed if one.is_link and one.size <= _LONGEST_PATH]
+    wanted = [one for one in links if is_root_document(one.name.decode("utf-8", "replace"))]
+    led = {
+        entry.name.decode("utf-8", "replace"): posixpath.normpath(content.decode("utf-8", "replace"))
+        for entry, content in read_blobs(root, wanted)
+    }
+    return {name: target for name, target in led.items() if target in paths}
 
 
 def _is_by_hand(file: Mapping[str, Any]) -> bool:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from holdfast.launch.scouting.file_kinds import CODE, PROSE, language_of
 
-__all__ = ["Roots", "doc_entrypoints", "example_paths", "is_below", "roots_of"]
+__all__ = ["Roots", "doc_entrypoints", "example_paths", "is_below", "is_root_document", "roots_of"]
 
 _DOCS = frozenset({"docs", "doc", "documentation", "guide", "guides", "manual"})
 _EXAMPLES = frozenset(
@@ -50,11 +50,22 @@ def roots_of(paths: Sequence[str], hints: Mapping[str, Any], more_examples: Iter
     return Roots(_preferred(paths, hints.get("preferred_source_roots", ()), source), docs, examples, tests)
 
 
-def doc_entrypoints(paths: Sequence[str], docs: Sequence[str]) -> list[dict[str, str]]:
-    """Where reading begins: README, changelog, license and so on at the root, then everything in the docs."""
+def is_root_document(path: str) -> bool:
+    """Whether the name says README, changelog, license or the like, at the root."""
+    return "/" not in path and _stem(path) in _STEMS
+
+
+def doc_entrypoints(
+    paths: Sequence[str], docs: Sequence[str], links: Mapping[str, str] | None = None
+) -> list[dict[str, str]]:
+    """Where reading begins: README, changelog, license and so on at the root, then everything in the docs.
+
+    `links` are such names at the root that lead to another file: that file is the README then, wherever it is.
+    """
     found: list[tuple[int, tuple[int, str], str]] = []
+    led = {target: _STEMS[_stem(name)] for name, target in sorted((links or {}).items(), reverse=True)}
     for path in paths:
-        kind = _STEMS.get(_stem(path), "") if "/" not in path else ""
+        kind = _STEMS[_stem(path)] if is_root_document(path) else led.get(path, "")
         if kind:
             found.append((_ENTRIES.index(kind), _within_kind(path), path))
         elif is_below(path, docs) and language_of(path) in PROSE:
