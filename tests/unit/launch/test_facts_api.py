@@ -130,7 +130,7 @@ def test_symbols_have_kinds_signatures_and_parents(symbols: dict[str, Any]) -> N
     assert shown["Point"] == ("class", "class Point(x: int, tags: list[str] = list())")
     assert shown["Table.width"] == ("property", "width: int")
     assert shown["Table.save"] == ("method", "async save() -> None")
-    assert shown["Table.empty"][1] == "empty(rows: int) -> 'Table'"
+    assert shown["Table.empty"][1] == "empty(rows: int) -> Table"
     assert shown["TableError"][0] == "exception"
     assert symbols["tablekit.Table.get"]["parent"] == "tablekit.Table"
 
@@ -250,6 +250,89 @@ def test_signatures_newer_than_the_interpreter_are_still_shown() -> None:
 )  # fmt: skip
 def test_a_signature_is_shown_as_people_write_it(text: str) -> None:
     assert read_signature(f"def f{text}", drop_first=False).text == text
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("(a: 'X', b: Callable[['R'], None]) -> 'Self | None'", "(a: X, b: Callable[[R], None]) -> Self | None"),
+        ("(a: Literal['r', 'w'] = 'r')", "(a: Literal['r', 'w'] = 'r')"),
+        ("(a: Annotated['X', 'a text'])", "(a: Annotated[X, 'a text'])"),
+        ("(a, _parent=None, *, b=1, _sort: bool = False, **_more)", "(a, *, b=1, **_more)"),
+        ("(a: 'no type at all')", "(a: 'no type at all')"),
+        ("(a=_marker, b: int = m._unset, c=m.MAX, d=__all__)", "(a=..., b: int = ..., c=m.MAX, d=__all__)"),
+    ],
+)  # fmt: skip
+def test_a_signature_has_types_without_quotation_marks_and_no_private_names(written: str, shown: str) -> None:
+    assert read_signature(f"def f{written}", drop_first=False).text == shown
+
+
+HEIRS = b'''"""Waits."""
+import abc
+
+__all__ = ["Alias", "Extended", "Foreign", "Generic", "Wait", "Waiting"]
+
+
+class Base(abc.ABC):
+    """What waits."""
+
+
+class Wait(Base):
+    """Waits."""
+
+    def __init__(self, first: float = 1, *, most: "float | None" = None) -> None:
+        """Make it.
+
+        Args:
+            first: The first wait.
+        """
+
+
+class Extended(Wait):
+    """Waits longer."""
+
+
+class Generic(Base, Extended):
+    """Waits for anything."""
+
+
+class Foreign(threading.Thread, Wait):
+    """Is made as a thread is."""
+
+
+class Waiting(Wait):
+    """Waits, under two names."""
+
+
+Alias = Waiting
+'''
+
+
+def test_a_class_is_made_as_its_base_is_unless_that_is_from_elsewhere(tmp_path: Path) -> None:
+    facts, evidence, _ = built(place_of(tmp_path, FILES | {"src/tablekit/waits.py": HEIRS}))
+    symbols = {one["name"]: one for one in facts["api_symbols"]}
+    made = "(first: float = 1, *, most: float | None = None)"
+    assert {name: symbols[name]["signature"] for name in ("Wait", "Extended", "Generic", "Foreign")} == {
+        "Wait": f"class Wait{made}",
+        "Extended": f"class Extended{made}",
+        "Generic": f"class Generic{made}",
+        "Foreign": "class Foreign",
+    }
+    assert symbols["Extended"]["parameters"][0]["description"] == "The first wait."
+    claim = next(one for one in evidence["claims"] if one["claim_id"] == symbols["Extended"]["claim_id"])
+    lines = HEIRS.decode().split("\n")
+    cited = "\n".join("\n".join(lines[at["start_line"] - 1 : at["end_line"]]) for at in claim["citations"])
+    assert all(words in cited for words in ("class Extended", "first: float = 1"))
+
+
+def test_of_two_names_in_one_package_the_own_one_is_shown(tmp_path: Path) -> None:
+    init = (
+        b'"""Tables."""\nfrom .waits import Waiting\nfrom .waits import Waiting as W\n__all__ = ["W", "Waiting"]\n'
+    )
+    files = FILES | {"src/tablekit/__init__.py": init, "src/tablekit/waits.py": HEIRS}
+    facts, _, _ = built(place_of(tmp_path, files))
+    names = [one["qualified_name"] for one in facts["api_symbols"]]
+    assert {"tablekit.Waiting", "tablekit.W"} & set(names) == {"tablekit.Waiting"}
 
 
 def test_a_single_module_is_a_package_too(tmp_path: Path) -> None:

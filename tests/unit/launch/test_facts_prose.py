@@ -129,6 +129,10 @@ def test_sections_know_the_headings_that_lead_to_them() -> None:
         ("see :doc:`Guide <guide>`", "see Guide"),
         ("a |version| b", "a \ufffc b"),
         ("snake_case_ and plain_name stay", "snake_case and plain_name stay"),
+        (
+            "the spec: `<https://x.org/a_b#c_>`__, `words <https://y.org>`_",
+            "the spec: https://x.org/a_b#c_, words",
+        ),
         (r"2 \* 3\ s", "2 * 3s"),
         ("``a --- b`` --- decorators -- and --flag a---b", "`a --- b` — decorators – and --flag a---b"),
         (r":class:`Option`\s and C:\data", r"`Option`s and C:\data"),

@@ -427,6 +427,18 @@ def test_a_module_that_does_not_say_what_it_is_for_is_told_by_its_names(tmp_path
     assert units[0].symbol["claim_id"] in row
 
 
+def test_of_the_names_of_a_module_those_that_examples_use_most_are_told(tmp_path: Path) -> None:
+    given = documents()
+    symbols = given["product_facts.json"]["api_symbols"]
+    module = next(one for one in symbols if one["kind"] == "module" and known_of(given).units[one["module"]])
+    module["summary"] = module["documentation"] = ""
+    first, last = (unit.symbol["name"] for unit in known_of(given).units[module["module"]])
+    given["snippet_catalog.json"]["snippets"] = [snippet(f"import tablekit\n{last}()")]
+    page = made_pages(tmp_path, configured(tmp_path), given)[1]["reference/index"]
+    row = next(line for line in page.splitlines() if line.startswith(f"| [`{module['module']}`]"))
+    assert without_marks(row).split("|")[2].strip() == f"`{last}` and `{first}`."
+
+
 def test_a_method_is_that_of_a_class_only_where_it_is_called_on_it() -> None:
     known = known_of(documents())
     method = next(one for one in known.symbols if one["kind"] == "method" and one["name"].isalpha())

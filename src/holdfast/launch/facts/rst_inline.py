@@ -12,7 +12,7 @@ __all__ = ["rst_inline"]
 
 _LITERAL = re.compile(r"``(.+?)``", re.DOTALL)
 _ROLE = re.compile(r":([a-zA-Z][\w:+-]*):`([^`]+)`")
-_LINK = re.compile(r"`([^`<]*?)\s*<[^<>`]*>`__?")
+_LINK = re.compile(r"`([^`<]*?)\s*<([^<>`]*)>`__?")
 _REFERENCE = re.compile(r"`([^`]+)`__?(?!\w)")
 _INTERPRETED = re.compile(r"`([^`]+)`")
 _TARGET = re.compile(r"\s*<[^<>`]*>$")
@@ -43,7 +43,7 @@ def rst_inline(text: str) -> str:
     text = text.replace("\0", "")
     text = _LITERAL.sub(lambda found: keep("`" + found[1] + "`"), text)
     text = _ROLE.sub(lambda found: keep(role_text(found[1], found[2])), text)
-    text = _LINK.sub(r"\1", text)
+    text = _LINK.sub(lambda found: found[1] or keep(found[2]), text)
     text = _REFERENCE.sub(r"\1", text)
     if command := _COMMAND.match(text):
         text = keep(command[0].strip()) + text[command.end() :]

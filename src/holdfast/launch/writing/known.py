@@ -7,6 +7,7 @@ elsewhere.
 
 import functools
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -47,6 +48,7 @@ _INSTALLS_NAME = r"\bpip3? install ['\"]?{}(?![\w.-])"
 # `It reads files.` and `It now reads files.` say the same: one of them is enough.
 _WORDS_OF_TIME = re.compile(r"\b(?:now|also|currently|already) ")
 _DOTTED = re.compile(r"\b[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _ANNOUNCING = re.compile(
     r"(?:(?:for|an?|basic|usage|code|simple)\s+)?(?:example|usage|examples)(?:\s+usage)?\.", re.IGNORECASE
 )
@@ -136,6 +138,11 @@ class Known:
     def modules(self) -> dict[str, Symbol]:
         """The modules that say what they are for, by name."""
         return {symbol["module"]: symbol for symbol in self.symbols if symbol["kind"] == "module"}
+
+    @functools.cached_property
+    def shown_words(self) -> Counter[str]:
+        """How many of the examples use each word."""
+        return Counter(word for snippet in self.snippets.values() for word in set(_WORD.findall(snippet["code"])))
 
     @functools.cached_property
     def units(self) -> dict[str, list[Unit]]:

@@ -121,13 +121,20 @@ def module_table(ways: Ways) -> list[Block]:
 
 
 def _with_purpose(known: Known, row: Row, module: Symbol) -> Row:
-    """The row of a module; one that does not say what it is for is told by the first names that it has."""
+    """The row of a module; one that does not say what it is for is told by names that it has.
+
+    Those that the examples of the project use most come first, and constants last: they are what it is there for.
+    """
     units = known.units.get(module["module"], ())
     if row.cells[1] or not units:
         return row
-    names = [code(displayed(unit.symbol)) for unit in units[:_FEW_NAMES]]
+    uses = known.shown_words
+    chosen = sorted(
+        (unit.symbol for unit in units), key=lambda one: (-uses[one["name"]], one["kind"] == "constant")
+    )[:_FEW_NAMES]
+    names = [code(displayed(symbol)) for symbol in chosen]
     told = ", ".join([*names, "and more"]) if len(units) > _FEW_NAMES else listed(names)
-    claims = known.cited(*(unit.symbol["claim_id"] for unit in units[:_FEW_NAMES]))
+    claims = known.cited(*(symbol["claim_id"] for symbol in chosen))
     return Row((row.cells[0], f"{told}."), tuple(dict.fromkeys((*row.claims, *claims))))
 
 

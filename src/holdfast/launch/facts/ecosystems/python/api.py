@@ -16,6 +16,9 @@ __all__ = ["python_interface"]
 
 _PROPERTIES = ("property", "cached_property", "abstractproperty")
 _ONE_LINE = 48
+_CONSTRUCTORS = ("__init__", "__new__")
+_NO_MAKERS = ("object", "ABC", "Generic", "Protocol")
+"""Bases that have no say in how an object is made."""
 _ERRORS = re.compile(r"(?:Error|Exception|Warning|Exit|Interrupt)$")
 
 
@@ -79,9 +82,9 @@ def _symbol(
 
 def _class_with_members(repository: Repository, offered: Offered, sort: str) -> Iterator[Symbol]:
     owner = offered.definition
-    members = [item for item in offered.home.definitions if item.owner == owner.name and _within(item, owner)]
+    members = _members(owner, offered.home)
     kind = "exception" if _is_error(owner, offered.home) else "class"
-    yield _symbol(sort, kind, offered, owner, partial(_class, repository, offered, members))
+    yield _symbol(sort, kind, offered, owner, partial(_class, repository, offered))
     for item in _public_members(members):
         is_property = any(mark.rpartition(".")[2] in _PROPERTIES for mark in item.decorators)
         member = "property" if is_property else "method"
@@ -91,12 +94,17 @@ def _class_with_members(repository: Repository, offered: Offered, sort: str) -> 
         )
 
 
-def _class(repository: Repository, offered: Offered, members: list[Definition]) -> Described:
+def _class(repository: Repository, offered: Offered) -> Described:
     definition, home = offered.definition, offered.home
-    text = repository.text(home.path, LARGEST_CODE) or ""
-    written = text.split("\n")[definition.start_line - 1 : definition.end_line]
-    maker = next((item for item in members if item.plain_name in ("__init__", "__new__")), None)
-    signature = class_fields(written, definition.decorators, definition.bases) or Signature("", [], "")
+    lines = (repository.text(home.path, LARGEST_CODE) or "").split("\n")
+    signature, maker = Signature("", [], ""), None
+    for item in _makers(definition, home):
+        fields = class_fields(lines[item.start_line - 1 : item.end_line], item.decorators, item.bases)
+        maker = next((one for one in _members(item, home) if one.plain_name in _CONSTRUCTORS), None)
+        if fields is not None and item is definition:
+            signature = fields
+        if fields is not None or maker is not None:
+            break
     document = read_docstring(definition.doc)
     if maker is not None:
         made = read_signature(maker.signature, drop_first=True)
@@ -107,6 +115,25 @@ def _class(repository: Repository, offered: Offered, members: list[Definition]) 
     shown = f"class {_last(offered)}{signature.text}"
     more = (_cited(maker),) if maker is not None else ()
     return Described(shown, signature.parameters, "", document, _is_deprecated(definition), more)
+
+
+def _members(owner: Definition, home: Module) -> list[Definition]:
+    return [item for item in home.definitions if item.owner == owner.name and _within(item, owner)]
+
+
+def _makers(definition: Definition, home: Module) -> Iterator[Definition]:
+    """The class and its bases, up to one from elsewhere, which may make objects in its own way."""
+    classes = {item.name: item for item in home.definitions if item.kind == "class"}
+    left: list[Definition | None] = [definition]
+    seen: set[str] = set()
+    while left:
+        item = left.pop(0)
+        if item is None or item.name in seen:
+            return
+        seen.add(item.name)
+        yield item
+        bases = [base.partition("[")[0] for base in item.bases]
+        left = [*(classes.get(base) for base in bases if base.rpartition(".")[2] not in _NO_MAKERS), *left]
 
 
 def _is_error(definition: Definition, home: Module) -> bool:

@@ -34,7 +34,7 @@ def read_signature(head: str, *, drop_first: bool) -> Signature:
         return Signature("()", [], "")
     if drop_first:
         _drop_first(node.args)
-    returns = ast.unparse(node.returns) if node.returns else ""
+    returns = _annotated(node.returns) if node.returns else ""
     parameters = _parameters(node.args)
     text = f"({_listed(parameters)})" + (f" -> {returns}" if returns else "")
     return Signature(text[:_LONGEST], parameters, returns[:500])
@@ -63,15 +63,16 @@ def _parameters(arguments: ast.arguments) -> list[dict[str, Any]]:
         found.append(_parameter(item, default, "keyword"))
     if arguments.kwarg:
         found.append(_parameter(arguments.kwarg, None, "keywords"))
-    return found
+    # What begins with an underscore and need not be given is not for callers.
+    return [item for item in found if not ("default" in item and item["name"].startswith("_"))]
 
 
 def _parameter(item: ast.arg, default: ast.expr | None, kind: str) -> dict[str, Any]:
     found: dict[str, Any] = {"name": item.arg[:200], "kind": kind}
     if item.annotation is not None:
-        found["annotation"] = _unquoted(ast.unparse(item.annotation))[:500]
+        found["annotation"] = _annotated(item.annotation)[:500]
     if default is not None:
-        found["default"] = ast.unparse(default)[:500]
+        found["default"] = "..." if _is_private(default) else ast.unparse(default)[:500]
     return found
 
 
@@ -100,8 +101,37 @@ def _shown(item: dict[str, Any]) -> str:
     return text
 
 
-def _unquoted(annotation: str) -> str:
-    return annotation[1:-1] if re.fullmatch(r"'[^']*'|\"[^\"]*\"", annotation) else annotation
+def _annotated(annotation: ast.expr) -> str:
+    """A type as it is meant: quotation marks around a name that is defined later say nothing to a reader."""
+    return ast.unparse(_Unquoting().visit(annotation))
+
+
+class _Unquoting(ast.NodeTransformer):
+    """Takes types out of their quotation marks, and leaves texts that are texts."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        """A text in the place of a type is the type."""
+        if not isinstance(node.value, str):
+            return node
+        try:
+            return ast.parse(node.value.strip(), mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        """What `Literal` lists are values, and so is all behind the type in `Annotated`."""
+        name = ast.unparse(node.value).rpartition(".")[2]
+        if name == "Annotated" and isinstance(node.slice, ast.Tuple) and node.slice.elts:
+            node.slice.elts[0] = self.visit(node.slice.elts[0])
+        elif name not in ("Literal", "Annotated"):
+            self.generic_visit(node)
+        return node
+
+
+def _is_private(default: ast.expr) -> bool:
+    """Whether a default is a name that callers neither know nor may use: a marker for `not given`."""
+    name = default.attr if isinstance(default, ast.Attribute) else getattr(default, "id", "")
+    return name.startswith("_") and not name.endswith("__")
 
 
 def class_fields(source: list[str], decorators: tuple[str, ...], bases: tuple[str, ...]) -> Signature | None:

@@ -181,8 +181,10 @@ class _Finder:
         return {key: f"{name}.{key}" for key in (module.exports or own)}
 
 
-def _length(offered: Offered) -> tuple[int, int, str]:
-    return offered.module.count("."), len(offered.qualified), offered.qualified
+def _length(offered: Offered) -> tuple[int, bool, int, str]:
+    """How long a name is to write; of two in one module, the own one goes before an alias."""
+    is_alias = offered.name != offered.definition.plain_name
+    return offered.module.count("."), is_alias, len(offered.qualified), offered.qualified
 
 
 def _plain(name: str) -> str:
