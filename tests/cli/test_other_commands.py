@@ -59,10 +59,22 @@ def test_every_command_has_help_with_an_example(cli: Cli, command: str) -> None:
 
 
 def test_a_list_of_commands_cuts_no_sentence(cli: Cli) -> None:
-    listed = cli("index", "--help").stdout.partition("Commands:")[2]
+    helps = {path: cli(*path.split(), "--help").stdout for path in every_command()}
+    listed = {path: shown.partition("Commands:")[2] for path, shown in helps.items()}
 
-    assert "..." not in listed
-    assert "then finds what they complain about." in " ".join(listed.split())
+    assert [path for path, shown in listed.items() if "..." in shown] == []
+    assert "then finds what they complain about." in " ".join(listed["index"].split())
+
+
+def test_every_group_says_what_a_misspelled_command_was_meant_to_be(cli: Cli) -> None:
+    helps = {path: cli(*path.split(), "--help").stdout for path in every_command()}
+    groups = [path for path, shown in helps.items() if "Commands:" in shown]
+    told = {
+        path: cli(*path.split(), "zzz").stderr for path in groups if path != "events"
+    }  # whose word is a server
+
+    assert {"release", "launch", "index"} <= told.keys()
+    assert [path for path, said in told.items() if "there is no command 'zzz'" not in said] == []
 
 
 def test_help_calls_other_options_as_they_are_typed(cli: Cli) -> None:

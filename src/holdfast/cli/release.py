@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from holdfast.cli.groups import CommandGroup
 from holdfast.cli.options import ServerCommand, command_behind_dashes
 from holdfast.present.counted import counted
 
@@ -14,7 +15,7 @@ __all__ = ["command"]
 EXAMPLE = "holdfast release pack /srv/releases dist/ -- python -B {release}/server.py"
 
 
-@click.group(name="release")
+@click.group(name="release", cls=CommandGroup)
 def command() -> None:
     """Keep releases of a server on disk, and choose the one that serves.
 
