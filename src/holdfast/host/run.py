@@ -8,11 +8,12 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from holdfast.errors import HoldfastError, RefusedError, TryAgainError
+from holdfast.errors import HoldfastError, RefusedError
 from holdfast.host.bounded_output import OutputBounds, facts_of
 from holdfast.host.control import ControlServer
 from holdfast.host.discretion import Discretion
 from holdfast.host.front import Front, FrontPlan
+from holdfast.host.hand_over import HandOver
 from holdfast.host.host import Host
 from holdfast.host.naming import legible, server_identity
 from holdfast.host.onlookers import Onlookers
@@ -25,11 +26,10 @@ from holdfast.host.reaper import reap
 from holdfast.host.records import Registration
 from holdfast.host.release_directory import ReleaseDirectory
 from holdfast.host.surface import Surface
-from holdfast.host.takeover import Capsule, become, inherited, objection_to, sealed
+from holdfast.host.takeover import Capsule, become, inherited
 from holdfast.host.upgrades import UpgradePlan, follow
 from holdfast.host.worker_process import WorkerOptions
 from holdfast.kernel.cancellation import ANSWER_MARGIN
-from holdfast.kernel.health import is_quiet
 from holdfast.kernel.inputs import ClientLeft, ShutDown
 from holdfast.observe.event_log import EventLog, NullEventLog, open_event_log, path_component
 from holdfast.process.command import MARKER
@@ -43,7 +43,7 @@ from holdfast.stdio.streams import StandardStreams, claim_standard_streams
 from holdfast.version import __version__
 from holdfast.vocabulary.events import FaultRecorded, HostStarted, HostStopped, KillFailed, LeftoversReaped
 from holdfast.vocabulary.execution import SessionPhase
-from holdfast.wire.framing import LineFramer
+from holdfast.wire.framing import ContentLengthFramer, LineFramer
 
 __all__ = ["run_host"]
 
@@ -131,9 +131,9 @@ class _HostProcess:
         self._control: ControlServer | None = None
         self._has_client = False  # somebody has said something on stdin
         self._releases: ReleaseDirectory | None = None  # that the command comes from
-        self._is_handing_over = False
-        self._capsule: int | None = None  # what the next version of this host goes on from
-        self.successor: tuple[int, StandardStreams] | None = None  # the same, and the client's pipes, at the end
+        self._hand_over: HandOver | None = None  # where that is possible
+        # What the next version of this host goes on from, and the client's pipes; at the end.
+        self.successor: tuple[int, StandardStreams] | None = None
 
     async def serve(
         self, streams: StandardStreams, upgrades: UpgradePlan | None = None, capsule: Capsule | None = None
@@ -143,7 +143,7 @@ class _HostProcess:
         self._releases = upgrades.releases if upgrades is not None else None
         options = self._worker_options()
         options.check = self._check_of(options.command)
-        self._framer = framer = options.framer()
+        framer = options.framer()
         self._lifetime = lifetime = Lifetime(exit_with_parent=settings.exit_with_parent)
         self._left = asyncio.get_running_loop().create_future()
         self._outbox = Outbox(
@@ -164,6 +164,7 @@ class _HostProcess:
         with lifetime.watch():
             await self._outbox.open(streams.writer, streams.reader)
             self._host = self._new_host(options, public, capsule)
+            self._hand_over = self._new_hand_over(framer)
             self._start_front()
             await self._onlookers.start(self._host, lambda: self._host.state.session.spoken)
             await self._register()
@@ -175,9 +176,9 @@ class _HostProcess:
                 following = follow(upgrades, self._host.rollout, self._complain, lambda: self._host.command)
                 beside.append(asyncio.create_task(following))
             reason = await lifetime.wait()
-            if self._capsule is not None:
+            if self._hand_over is not None and self._hand_over.capsule is not None:
                 copies = StandardStreams(os.dup(streams.reader), os.dup(streams.writer))
-                self.successor = (self._capsule, copies)
+                self.successor = (self._hand_over.capsule, copies)
             await self._end(reason)
             for task in beside:
                 task.cancel()
@@ -250,6 +251,12 @@ class _HostProcess:
         place = f"{self._releases.root / 'releases'}{os.sep}"
         names = [word.partition(place)[2].split(os.sep)[0] for word in command if place in word]
         return partial(self._releases.verified, names[0]) if names else None
+
+    def _new_hand_over(self, framer: LineFramer | ContentLengthFramer) -> HandOver | None:
+        if os.name == "nt" or self._plan is not None or not isinstance(framer, LineFramer):
+            return None
+        streams = (self._reader, self._outbox)
+        return HandOver(self._host, self._public, framer, streams, self._lifetime, lambda: self._onlookers.port)
 
     def _start_front(self) -> None:
         if self._plan is not None:
@@ -328,52 +335,10 @@ class _HostProcess:
 
     async def reinstall(self, seconds: float) -> dict[str, Any]:
         """What `holdfast rollout --host` does: everything up to the moment from which there is no way back."""
-        if os.name == "nt" or self._plan is not None or not isinstance(self._framer, LineFramer):
+        if self._hand_over is None:
             raise RefusedError("only a host that speaks lines on pipes, and no HTTP, can replace itself")
-        if self._is_handing_over:
-            raise TryAgainError("the host is being replaced already")
-        self._is_handing_over = True
-        descriptor = None
-        try:
-            await self._host.come_to_rest(seconds)
-            await self._outbox.drain(WRITE_BOUND)
-            self._reader.pause(True)  # noqa: FBT003
-            self._host.freeze(True)  # noqa: FBT003
-            descriptor = self._sealed(self._framer.unfinished)
-            objection = await objection_to(descriptor)
-            if objection or self._lifetime.is_over:
-                raise RefusedError(objection or "the host is about to end")
-        except BaseException:
-            self._go_on_after_all(descriptor)
-            raise
-        self._capsule = descriptor
-        self._lifetime.end("reinstalled")
+        await self._hand_over.begin(seconds)
         return {"pid": os.getpid(), "version": __version__}
-
-    def _sealed(self, unread: bytes | None) -> int:
-        """The capsule; TryAgainError when something has come in since the host came to rest."""
-        state = self._host.state
-        if (
-            unread is None
-            or self._outbox.waiting
-            or self._public.holds_batches
-            or not is_quiet(state)
-            or state.pins
-        ):
-            raise TryAgainError(
-                "the client has sent or not yet read something that cannot go along at this moment"
-            )
-        now = asyncio.get_running_loop().time()
-        figures = self._host.figures.ledger.to_json()
-        return sealed(state, now, unread, self._host.command, figures, self._onlookers.port)
-
-    def _go_on_after_all(self, descriptor: int | None) -> None:
-        if descriptor is not None:
-            os.close(descriptor)
-        self._is_handing_over = False
-        self._host.freeze(False)  # noqa: FBT003
-        if not self._public.is_full:
-            self._reader.pause(False)  # noqa: FBT003
 
     def stop(self) -> None:
         """What `holdfast stop` does."""
@@ -385,7 +350,9 @@ class _HostProcess:
         self._public.is_full = full
         if not full:
             self._host.pause_workers(False)  # noqa: FBT003
-            if not self._is_handing_over:  # then what the client writes is for the next host to read
+            if (
+                self._hand_over is None or not self._hand_over.is_under_way
+            ):  # then what the client writes is for the next host to read
                 self._reader.pause(False)  # noqa: FBT003
 
     def _on_backlog(self) -> None:
@@ -403,7 +370,7 @@ class _HostProcess:
         if reason == "eof":
             self._host.take(ClientLeft())
             await self._lifetime.give_time(asyncio.shield(self._left))
-        if self._capsule is None:  # else the next host answers whatever is open
+        if self.successor is None:  # else the next host answers whatever is open
             self._host.freeze(False)  # noqa: FBT003 - it may have been asked to end while it was to be replaced
             self._host.take(ShutDown())  # of no effect once the kernel is done
             await asyncio.wait([self._left], timeout=self._settings.kill_grace + ANSWER_MARGIN + WRITE_BOUND)
