@@ -87,7 +87,8 @@ def test_a_bad_target_is_told_once_and_is_no_crash_loop(tmp_path: Path, target: 
     (tmp_path / "broken.py").write_text("def")
     (tmp_path / "empty.py").write_text("")
 
-    ended = run(tmp_path, "serve", target)
+    # There is no client, so the worker has this long to say what it refuses.
+    ended = run(tmp_path, "serve", "--kill-grace", "15", target)
 
     assert ended.returncode == 2
     assert told in ended.stderr
