@@ -330,6 +330,16 @@ def test_a_snapshot_that_cannot_be_written_is_one_line(cli: Cli, shop: Path) -> 
     assert "holdfast: nowhere/file.json cannot be written: No such file or directory" in done.stderr.splitlines()
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_json_is_json_whatever_the_encoding_of_stdout(program: Cli, shop: Path, encoding: str) -> None:
+    words = "Größe 漢字 \U0001f600"
+    shop.write_text(shop.read_text().replace("Return the stock of one article.", words), encoding="utf-8")
+
+    done = program("tools", "shop.py", "--json", env={"PYTHONIOENCODING": encoding}, encoding=encoding)
+
+    assert (done.returncode, json.loads(done.stdout)[0]["description"]) == (0, words), done.stderr
+
+
 # --- new ------------------------------------------------------------------------------------------------------
 
 

@@ -6,6 +6,7 @@ A command's module is imported when the command is used, so that `holdfast --hel
 stdout carries data; everything said to a person goes to stderr.
 """
 
+import codecs
 import io
 import os
 import sys
@@ -52,6 +53,7 @@ COMMANDS = {
 }
 
 _DEBUG = "HOLDFAST_DEBUG"
+_ESCAPED = "holdfast-escaped"
 
 
 class _LazyGroup(CommandGroup):
@@ -183,7 +185,16 @@ def _repair_standard_streams() -> None:
             os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is this one
             setattr(sys, name, os.fdopen(descriptor, "r" if descriptor == 0 else "w", closefd=False))
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # what a terminal cannot show is no reason to fail
+        codecs.register_error(_ESCAPED, _escaped)
+        sys.stdout.reconfigure(errors=_ESCAPED)  # what a terminal cannot show is no reason to fail
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    r"""What the encoding of stdout does not have, as `\uXXXX`: a string of JSON means the same by it."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2)), error.end
 
 
 def _discard_stdout() -> None:
