@@ -382,6 +382,48 @@ def test_a_project_is_never_written_over_another(cli: Cli) -> None:
     assert "holdfast: stock exists already" in second.stderr
 
 
+@pytest.mark.parametrize("was_there", [False, True])
+def test_a_project_that_finds_no_room_leaves_nothing_and_says_what_to_do(
+    tmp_path: Path, environment: dict[str, str], was_there: bool
+) -> None:
+    if was_there:
+        (tmp_path / "stock").mkdir()
+    typed = f"ulimit -f 1; exec {sys.executable} -m holdfast new stock"
+    done = subprocess.run(
+        ["bash", "-c", typed], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+
+    assert done.stderr.splitlines() == [
+        "holdfast: stock cannot be written: File too large",
+        "  try: check its permissions and the space on its disk, or choose another --dir; nothing was left",
+    ]
+    assert list(tmp_path.rglob("*")) == ([tmp_path / "stock"] if was_there else [])
+
+
+def test_a_path_that_cannot_be_used_is_one_line_and_a_remedy(cli: Cli) -> None:
+    done = cli("launch", "list", "--launch-dir", "/proc/none")
+
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        "holdfast: /proc/none: No such file or directory",
+        "  try: look at that path and its permissions",
+    ]
+
+
+def test_a_stdout_that_takes_no_more_is_one_line_and_a_remedy(shop: Path, environment: dict[str, str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "holdfast", "tools", "shop.py"], cwd=shop.parent, env=environment,
+            stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-2:] == [
+        "holdfast: No space left on device",
+        "  try: free some space on that disk",
+    ]
+
+
 def test_a_server_run_as_a_program_serves_too(shop: Path, tmp_path: Path, environment: dict[str, str]) -> None:
     (tmp_path / "quiet.py").write_text(SERVER.replace('print("printed while importing")\n', ""))
     message = json.dumps(HANDSHAKE) + "\n"

@@ -17,7 +17,7 @@ import click
 
 from holdfast.cli.ending import INTERRUPTED, heeding_signals
 from holdfast.cli.groups import CommandGroup
-from holdfast.errors import HoldfastError, TargetError, UsageError
+from holdfast.errors import FULL_DISK, HoldfastError, TargetError, UsageError
 from holdfast.version import __version__
 
 __all__ = ["COMMANDS", "cli", "main"]
@@ -160,6 +160,14 @@ def _words(error: Exception, *, debug: bool) -> tuple[str, str]:
         message = error.format_message()
     elif isinstance(error, OSError):
         message = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
+        full = error.errno in FULL_DISK
+        remedy = (
+            "free some space on that disk"
+            if full
+            else "look at that path and its permissions"
+            if error.filename
+            else ""
+        )
     elif not isinstance(error, HoldfastError):
         message = f"unexpected {type(error).__name__}: {error}"
         where = "the traceback above" if debug else "what the same command with --debug prints"

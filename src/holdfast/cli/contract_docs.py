@@ -42,7 +42,7 @@ def command(ctx: click.Context, words: tuple[str, ...], output: str, timeout: fl
             f"{output} cannot be made: {error.strerror or error}", remedy="choose another -o"
         ) from error
     for name, text in pages.items():
-        write_file(directory / name, text.encode("utf-8", "backslashreplace"))
+        write_file(directory / name, text.encode("utf-8", "backslashreplace"), remedy="choose another -o")
     if as_json:
         from holdfast.contract.canonical import canonical_json
 

@@ -39,7 +39,7 @@ def command(ctx: click.Context, words: tuple[str, ...], output: str | None, time
     return 0
 
 
-def write_file(file: Path, document: bytes) -> None:
+def write_file(file: Path, document: bytes, *, remedy: str = "check the path; -o - is stdout") -> None:
     """All of the new file or all of the old one, whatever happens meanwhile."""
     from holdfast.contract.atomic import write_atomically
 
@@ -48,6 +48,4 @@ def write_file(file: Path, document: bytes) -> None:
     except OSError as error:
         from holdfast.errors import UsageError
 
-        raise UsageError(
-            f"{file} cannot be written: {error.strerror or error}", remedy="check the path; -o - is stdout"
-        ) from error
+        raise UsageError(f"{file} cannot be written: {error.strerror or error}", remedy=remedy) from error

@@ -6,6 +6,7 @@ import shlex
 import shutil
 import sys
 import sysconfig
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -50,12 +51,7 @@ def write_project(name: str, directory: Path) -> Project:
         "configuration": _client_configuration(name, directory.resolve() / f"{module}.py"),
     }
     texts = {path: _filled(template, words) for path, template in files.items()}
-    _claim(directory)
-    for path, text in texts.items():
-        file = directory / path
-        file.parent.mkdir(exist_ok=True)
-        with file.open("x", encoding="utf-8") as handle:  # never over a file that somebody else wrote meanwhile
-            handle.write(text)
+    _write(directory, texts)
     steps = (
         f"cd {shlex.quote(str(directory))}",
         f"{holdfast} call {module}.py lookup sku=A-1",
@@ -113,6 +109,35 @@ def _claim(directory: Path) -> None:
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise UsageError(f"{directory} exists already", remedy="choose another name or --dir; nothing was written")
     directory.mkdir(parents=True, exist_ok=True)
+
+
+def _write(directory: Path, texts: dict[str, str]) -> None:
+    """All of the files; where one cannot be written, those before it go, so that the next attempt finds room."""
+    was_there = directory.exists()
+    written: list[Path] = []
+    try:
+        _claim(directory)
+        for path, text in texts.items():
+            file = directory / path
+            file.parent.mkdir(exist_ok=True)
+            with file.open(
+                "x", encoding="utf-8"
+            ) as handle:  # never over a file that somebody else wrote meanwhile
+                written.append(file)
+                handle.write(text)
+    except OSError as error:
+        _take_back(directory, written, was_there=was_there)
+        remedy = "check its permissions and the space on its disk, or choose another --dir; nothing was left"
+        raise UsageError(f"{directory} cannot be written: {error.strerror or error}", remedy=remedy) from error
+
+
+def _take_back(directory: Path, written: list[Path], *, was_there: bool) -> None:
+    for file in written:
+        file.unlink(missing_ok=True)
+    emptied = {file.parent for file in written} - {directory}
+    for place in [*emptied, *([] if was_there else [directory])]:
+        with suppress(OSError):  # somebody else has put something there
+            place.rmdir()
 
 
 def _filled(template: str, words: dict[str, str]) -> str:
