@@ -21,7 +21,7 @@ _PACKAGE = "holdfast"
 _GIVES = {
     "sdk": "servers on the official SDK (--mcp-mode sdk)",
     "documents": "the text of PDF files in the code search",
-    "languages": "definitions of thirty more languages in the code search",
+    "languages": "definitions of 34 more languages in the code search",
     "vector": "search by meaning (holdfast index embed)",
     "launch": "launch runs: Hugo, a Markdown linter, a database",
     "postgres": "launch runs in a PostgreSQL database",
