@@ -52,6 +52,16 @@ def test_nothing_found_and_nothing_that_can_be_searched_are_told_apart(cli: Cli,
     assert json.loads(told.stdout)["code"] == "NOT_FOUND"
 
 
+def test_a_workspace_whose_only_chosen_directory_is_gone_says_what_to_do(cli: Cli, shop: Path) -> None:
+    done = cli("search", "--workspace", str(shop / "shop.jsonc"), "--repo", "gone", "budget")
+
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        "holdfast: the one repository cannot be searched; gone: the directory gone does not exist",
+        "  try: correct its root in the workspace file, or bring the directory back",
+    ]
+
+
 def test_a_workspace_file_that_is_not_there_is_told_by_its_name(cli: Cli, shop: Path) -> None:
     done = cli("search", "--workspace", "shp.jsonc", "budget", cwd=shop)
 

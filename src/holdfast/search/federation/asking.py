@@ -129,7 +129,6 @@ def _all_failed(asked: Sequence[Asked]) -> ToolError:
     problems = [(one.member.name, one.problem) for one in asked if one.problem is not None]
     name, first = problems[0]
     told = [{"repo": repo, "code": error.code, "message": error.message} for repo, error in problems]
-    message = (
-        f"none of {len(asked)} repositories can be searched; {name}: {first.message.removeprefix(f'{name}: ')}"
-    )
+    subject = "the one repository cannot" if len(asked) == 1 else f"none of {len(asked)} repositories can"
+    message = f"{subject} be searched; {name}: {first.message.removeprefix(f'{name}: ')}"
     return ToolError(first.code, message, details={**first.details, "repos": told}, hint=first.hint)

@@ -16,6 +16,9 @@ from holdfast.search.workspace import Workspace, find_workspace
 __all__ = ["Member", "Members", "members_of"]
 
 
+_NO_DIRECTORY = "correct its root in the workspace file, or bring the directory back"
+
+
 @dataclass(frozen=True, slots=True)
 class Member:
     """One repository by the name that its hits say; `problem` is why it cannot be searched."""
@@ -73,7 +76,7 @@ def _of_workspace(workspace: Workspace, chosen: tuple[str, ...]) -> Iterator[Mem
                 name,
                 repo.repository,
                 repo.priority,
-                None if repo.missing is None else ToolError("NOT_FOUND", repo.missing),
+                None if repo.missing is None else ToolError("NOT_FOUND", repo.missing, hint=_NO_DIRECTORY),
             ),
             repo,
         )
