@@ -59,6 +59,21 @@ def test_work_without_a_known_end_has_no_remaining_time(monkeypatch: pytest.Monk
     assert not any(word in shown for word in ("left", "/s", "["))
 
 
+@pytest.mark.parametrize(
+    ("total", "shown"), [(None, "Downloading 41.5 MB  words==1.0"), (83_000_000, "Downloading 41.5 MB of 83.0 MB")]
+)
+def test_what_is_fetched_is_counted_in_bytes(
+    monkeypatch: pytest.MonkeyPatch, total: int | None, shown: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    clock, stream = Clock(), io.StringIO()
+    with ProgressBar(stream, is_terminal=True, clock=clock) as bar:
+        clock.now += 1
+        bar("download", 41_500_000, total, "words==1.0")
+
+    assert shown in stream.getvalue()
+
+
 @pytest.mark.parametrize("columns", ["1", "2", "10", "30", "80"])
 def test_the_bar_never_fills_a_line(monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
     monkeypatch.setenv("COLUMNS", columns)

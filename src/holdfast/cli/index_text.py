@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from holdfast.cli.progress_bar import length_of_time
+from holdfast.cli.progress_bar import length_of_time, size_of
 from holdfast.present.bounds import clean_line
 from holdfast.present.counted import counted
 
@@ -19,19 +19,7 @@ __all__ = [
 
 Report = Mapping[str, Any]
 
-_UNITS = ("kB", "MB", "GB", "TB")
 _CHANGES = ("added", "changed", "removed")
-
-
-def size_of(count: float) -> str:
-    """A number of bytes as a person says it: `12.3 MB`."""
-    if count < 1000:
-        return f"{count:.0f} bytes"
-    for unit in _UNITS:
-        count /= 1000
-        if count < 999.95 or unit == _UNITS[-1]:
-            break
-    return f"{count:,.1f} {unit}"
 
 
 def describe_build(report: Report) -> str:

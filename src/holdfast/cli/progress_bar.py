@@ -13,12 +13,13 @@ from typing import IO, Self
 
 from holdfast.present.bounds import clean_line, truncate_chars
 
-__all__ = ["ProgressBar", "length_of_time"]
+__all__ = ["ProgressBar", "length_of_time", "size_of"]
 
 _PATIENCE = 0.25  # seconds before the first drawing; work that is quicker shows nothing
 _REDRAW = 0.1
 _PLAIN = 5.0  # seconds between two lines where nothing can be redrawn
 _BAR = 20  # characters
+_UNITS = ("kB", "MB", "GB", "TB")
 _SURE = 1.0  # seconds of a stage before its rate means something
 
 _WORDS = {
@@ -93,6 +94,9 @@ class ProgressBar:
 
     def _facts(self, done: int, total: int | None, elapsed: float) -> str:
         words = _WORDS.get(self._stage, clean_line(self._stage))
+        if self._stage == "download":
+            of = "" if total is None else f" of {size_of(total)}"
+            return f"{words} {size_of(done)}{of}" if done else words
         if total is None:
             return f"{words} {done:,}" if done else words
         facts = f"{words} {done:,}/{total:,}"
@@ -122,6 +126,17 @@ class ProgressBar:
             self._stream.flush()
         except (OSError, ValueError):  # nobody looks any more; the work itself is not about that
             self._is_quiet = True
+
+
+def size_of(count: float) -> str:
+    """A number of bytes as a person says it: `12.3 MB`."""
+    if count < 1000:
+        return f"{count:.0f} bytes"
+    for unit in _UNITS:
+        count /= 1000
+        if count < 999.95 or unit == _UNITS[-1]:
+            break
+    return f"{count:,.1f} {unit}"
 
 
 def length_of_time(seconds: float) -> str:

@@ -116,6 +116,19 @@ def test_a_full_disk_is_no_trouble_of_the_network(links: Path, small_disk: Path)
     assert os.listdir(small_disk) == []
 
 
+def test_what_is_fetched_is_told_by_its_name(links: Path, tmp_path: Path) -> None:
+    told: list[tuple[str, str]] = []
+
+    def note(stage: str, _done: int, _total: int | None, detail: str = "") -> None:
+        told.append((stage, detail))
+
+    fetch("pypi:small-words==1.0", None, tmp_path / "out", progress=note, stop=never)
+
+    named = [detail for stage, detail in told if stage == "download"]
+    assert len(named) > 1
+    assert {detail.removeprefix("pypi:") for detail in named} == {"small-words==1.0"}
+
+
 def test_pip_ends_when_the_caller_stops(links: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Web() as slow:
         page = Page(b"<html></html>", waits=threading.Event())

@@ -72,14 +72,14 @@ def _run_pip(
         command, cwd=work, env=environment, process_group=0, stdin=subprocess.DEVNULL, stdout=log, stderr=log
     )
     try:
-        return _watch(process, work, max_bytes, progress, stop)
+        return _watch(process, arguments[-1], work, max_bytes, progress, stop)
     finally:
         end_group(process)
         process.wait()
 
 
 def _watch(
-    process: "subprocess.Popen[bytes]", work: Path, max_bytes: int, progress: "Progress", stop: "Stop"
+    process: "subprocess.Popen[bytes]", what: str, work: Path, max_bytes: int, progress: "Progress", stop: "Stop"
 ) -> int:
     import subprocess
 
@@ -96,7 +96,7 @@ def _watch(
             raise ToolError(
                 "CAPABILITY_MISSING", "the package index did not deliver in time", hint="try again later"
             )
-        progress("download", size, None, "pip")
+        progress("download", size, None, what)
 
 
 def _size_below(directory: Path) -> int:
