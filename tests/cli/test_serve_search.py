@@ -66,6 +66,17 @@ def test_what_cannot_be_served_is_refused_in_one_line(
     assert len(said.splitlines()) == 2  # what is wrong, and what to do
 
 
+def test_all_that_is_wrong_with_a_workspace_file_is_told_at_once(tmp_path: Path, refusal: Refusal) -> None:
+    (tmp_path / "shop.jsonc").write_text(
+        '{"schemaVersion": 2, "repos": [{"root": "api", "prio": 1}], "nme": "shop"}'
+    )
+    said = refusal("search", "--workspace", "shop.jsonc")
+
+    for wrong in ("unknown key 'nme'", "/schemaVersion: must be 1", "/repos/0: unknown key 'prio'"):
+        assert f"shop.jsonc: {wrong}" in said
+    assert said.splitlines()[1] == "  try: correct the file"
+
+
 def test_a_token_file_of_several_words_is_refused(tmp_path: Path, refusal: Refusal) -> None:
     (tmp_path / "token").write_text("open sesame\n")
     said = refusal("search", "--http", "127.0.0.1:0", "--http-token-file", "token")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli.options import setting_options, words_of_settings
-from holdfast.errors import ToolError, UsageError
+from holdfast.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,12 +72,11 @@ def command(
     configuration = load_configuration(options, environ, server=name)
     _refuse_what_does_not_fit(configuration.settings, repos, workspace, is_search=is_search, alone=standalone)
     if is_search:
+        from holdfast.cli.indexing import told_plainly
         from holdfast.cli.served_search import announce_served, with_defaults_of_repository
 
-        try:
+        with told_plainly():
             announce_served(repos, workspace, configuration.settings)
-        except ToolError as error:
-            raise UsageError(error.message, remedy=error.hint or "") from error
         options = with_defaults_of_repository(options, configuration)
         configuration = load_configuration(options, environ, server=name)
     os.environ.pop("HOLDFAST_HTTP_TOKEN", None)  # the settings have it; workers and their programs need not know
