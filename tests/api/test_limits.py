@@ -88,6 +88,42 @@ def test_work_that_takes_too_long_is_cancelled_and_told_with_the_timeout(start: 
     front.host.wait_for(lambda host: len(host.cancelled) == 2)
 
 
+def _modern(query: str) -> bytes:
+    told = {f"io.modelcontextprotocol/{name}": value for name, value in _ABOUT.items()}
+    params = {"name": "search", "arguments": {"query": query}, "_meta": told}
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+
+
+_ABOUT = {"protocolVersion": "2026-07-28", "clientInfo": {"name": "c", "version": "1"}, "clientCapabilities": {}}
+_NAMES = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "search"}
+_HEAD_OF_MCP = "".join(
+    f"{name}: {value}\r\n" for name, value in {"Accept": "text/event-stream", **_NAMES}.items()
+).encode()
+
+
+@pytest.mark.parametrize(
+    ("path", "head", "body"),
+    [
+        (b"/search", b"", b'{"query":"large"}'),
+        (b"/search/stream", b"", b'{"query":"large"}'),
+        (b"/mcp", _HEAD_OF_MCP, _modern("large")),
+    ],
+    ids=["search", "stream", "mcp"],
+)
+def test_a_reader_that_does_not_read_keeps_no_place_once_the_work_is_done(
+    start: Start, path: bytes, head: bytes, body: bytes
+) -> None:
+    front = start(concurrency=1, writeTimeout=600)
+    request = (
+        b"POST %b HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/json\r\n%bContent-Length: %d\r\n\r\n"
+    )
+    with front.connect(buffer=4096) as connection:
+        connection.sendall(request % (path, front.port, head, len(body)) + body)
+        front.host.wait_for(lambda host: len(host.calls()) == 1)
+
+        until(lambda: front.post("/search", {"query": "others"}).status == 200, "others are served")
+
+
 @pytest.mark.parametrize("path", ["/search", "/search/stream"])
 def test_a_client_that_leaves_cancels_its_search(start: Start, path: str) -> None:
     front = start()

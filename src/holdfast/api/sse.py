@@ -8,6 +8,7 @@ then the work is cancelled, as it is whenever the reader leaves.
 import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
 from holdfast.api.answers import Answer
@@ -71,14 +72,29 @@ class EventStream:
         self,
         call: Callable[[], HostCall[Answer]],
         *,
+        place: AbstractContextManager[None],
         start: Mapping[str, Any],
         shape: Callable[[dict[str, Any]], Mapping[str, Any]],
         redact: Callable[[Fault], Fault],
     ) -> None:
         """Make the call and write its stream, to the end or until the reader is gone.
 
-        `start` is the result of the first event, `shape` turns the payload of the call into that of the last.
+        `place` is held while there is work. `start` is the result of the first event, `shape` turns the payload of
+        the call into that of the last.
         """
+        with ExitStack() as held:
+            held.enter_context(place)
+            await self._run(call, held, start=start, shape=shape, redact=redact)
+
+    async def _run(
+        self,
+        call: Callable[[], HostCall[Answer]],
+        held: ExitStack,
+        *,
+        start: Mapping[str, Any],
+        shape: Callable[[dict[str, Any]], Mapping[str, Any]],
+        redact: Callable[[Fault], Fault],
+    ) -> None:
         if self._exchange.method == "HEAD":
             await self._exchange.start(200, STREAM_HEADERS)
             await self._exchange.write(b"", more=False)
@@ -91,6 +107,7 @@ class EventStream:
             await self._exchange.start(200, STREAM_HEADERS)
             await self._write("start", stamp.success(start, repo=self._repo))
             answer = await self._answer(running)
+            held.close()  # the work is done: a reader that takes its time keeps nobody else from theirs
             if isinstance(answer, Fault):
                 await self._write("error", stamp.failure(redact(answer)))
             else:

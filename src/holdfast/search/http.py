@@ -186,13 +186,13 @@ async def _stream(
     def report(params: dict[str, Any]) -> None:
         stream.report(_progress(front, params))
 
-    with front.place(exchange, tool):
-        await stream.run(
-            lambda: front.link.call_tool(tool, arguments, on_progress=report),
-            start=start,
-            shape=shape,
-            redact=front.without_paths,
-        )
+    await stream.run(
+        lambda: front.link.call_tool(tool, arguments, on_progress=report),
+        place=front.place(exchange, tool),
+        start=start,
+        shape=shape,
+        redact=front.without_paths,
+    )
 
 
 def _progress(front: Front, params: Mapping[str, Any]) -> dict[str, Any]:

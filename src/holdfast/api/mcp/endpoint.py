@@ -5,7 +5,7 @@ of a request that describes itself, or has to be told that it is not supported.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from holdfast.api.allowance import Allowances
@@ -105,7 +105,8 @@ class McpEndpoint:
             return error_reply(request.id, METHOD_NOT_FOUND, f"unknown method {request.method[:80]!r}")
         if request.method == _LISTEN and not streams:
             raise refusal("INVALID_REQUEST", f"{_LISTEN} answers with {STREAM} only", status=406)
-        with self._place(exchange, request):
+        with ExitStack() as places:
+            places.enter_context(self._place(exchange, request))
             name = request.params.get("name")
             if request.method == "tools/call" and isinstance(name, str):
                 problem = problem_of_arguments(exchange, request, await self._tools.mirrored(name))
@@ -117,6 +118,7 @@ class McpEndpoint:
                 admitted,
                 self._link,
                 self._gate,
+                places,
                 keep_alive=self._keep_alive,
                 streams=streams,
                 answers=answers,

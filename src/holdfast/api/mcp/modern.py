@@ -5,6 +5,7 @@ be said before it.
 """
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import Any
 
 from holdfast.api.envelope import Reply
@@ -29,13 +30,18 @@ async def answer_request(
     request: Request,
     link: HostLink,
     gate: Gate | None,
+    places: ExitStack,
     *,
     keep_alive: float,
     streams: bool,
     answers: bool,
 ) -> Reply | None:
-    """Answer one request; None after it was written as a stream. `streams` and `answers` say what is accepted."""
+    """Answer one request; None after it was written as a stream. `streams` and `answers` say what is accepted.
+
+    The places of the request are given back when it has its answer: who reads slowly keeps nobody else away.
+    """
     channel = Channel()
+    channel.when_closed(places.close)
 
     def heard(note: Notification) -> None:
         if streams:
