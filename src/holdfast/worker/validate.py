@@ -64,16 +64,28 @@ def _described(error: jsonschema_rs.ValidationError) -> list[Violation]:
     if keyword == "not":
         return [_violation(place, rule, keyword, {}, "this field is reserved and must not be set")]
     if keyword == "anyOf":
-        return [_violation(place, rule, keyword, {}, _reasons(error.kind.as_dict()["context"]) or error.message)]
+        return [_violation(place, rule, keyword, {}, _reasons(error))]
     return [_violation(place, rule, keyword, _params(keyword, error.kind.as_dict()), error.message)]
 
 
-def _reasons(alternatives: list[list[jsonschema_rs.ValidationError]]) -> str:
+def _reasons(failed: jsonschema_rs.ValidationError) -> str:
     """Why no alternative fits: for one whose type is right, such as that of an optional number, what there is to
-    correct; only where all types are wrong, these."""
-    meant = [errors for errors in alternatives if all(error.kind.name != "type" for error in errors)]
-    told = ["; ".join(error.message for error in errors) for errors in meant or alternatives]
-    return " or ".join(dict.fromkeys(told))
+    correct; only where all types are wrong, these. What is wrong further inside is told with its place."""
+    place = _pointer(failed.instance_path)
+    alternatives: list[list[jsonschema_rs.ValidationError]] = failed.kind.as_dict()["context"]
+    meant = [
+        errors
+        for errors in alternatives
+        if all(error.kind.name != "type" or _pointer(error.instance_path) != place for error in errors)
+    ]
+    told = ["; ".join(_reason(error, place) for error in errors) for errors in meant or alternatives]
+    return " or ".join(dict.fromkeys(told)) or failed.message
+
+
+def _reason(error: jsonschema_rs.ValidationError, place: str) -> str:
+    inner = _pointer(error.instance_path)
+    message = _reasons(error) if error.kind.name == "anyOf" else error.message
+    return message if inner == place else f"{inner.removeprefix(place)}: {message}"
 
 
 def _violation(place: str, rule: str, keyword: str, params: dict[str, Any], message: str) -> Violation:

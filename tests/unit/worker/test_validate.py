@@ -22,6 +22,25 @@ def test_a_wrong_value_of_an_optional_argument_is_told_with_its_limit(value: Any
 
 
 @pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ({"state": "NOPE"}, '/state: "NOPE" is not one of "DONE" or "FAILED"'),
+        (["a"], '/0: "a" is not of type "integer"'),
+        ({"state": "NOPE", "x": 1}, '/state: "NOPE" is not one of "DONE" or "FAILED"; Additional properties'),
+        (True, 'true is not of type "object" or true is not of type "array" or true is not of type "null"'),
+    ],
+)
+def test_what_is_wrong_inside_an_optional_argument_is_told_with_its_place(value: Any, message: str) -> None:
+    state = {"anyOf": [{"type": "string", "enum": ["DONE", "FAILED"]}, {"type": "null"}]}
+    chosen = {"type": "object", "properties": {"state": state}, "additionalProperties": False}
+    numbers = {"type": "array", "items": {"type": "integer"}}
+    schema = {"properties": {"filter": {"anyOf": [chosen, numbers, {"type": "null"}]}}}
+    [violation] = SchemaValidator(schema).violations({"filter": value})
+    assert violation["instancePath"] == "/filter"
+    assert violation["message"].startswith(message)
+
+
+@pytest.mark.parametrize(
     ("schema", "value", "reason"),
     [
         ({"type": "string", "maxLength": 8}, "x" * 10_000, "is longer than 8 characters"),
