@@ -110,7 +110,7 @@ class Pool:
         config = {
             "product_slug": "x", "required_sections": ["docs"], "github_ref": "a" * 40, "site_ref": "b" * 40,
             "site_layout": {"subdomain_roots": {"docs": "content/docs"}}, "max_fix_attempts": 3,
-            "budgets": {"max_runtime_s": 60}, **changes,
+            "budgets": {"max_runtime_s": 60, "max_patch_attempts": 50}, **changes,
         }  # fmt: skip
         service.store.create_run(run_id, config, HASH, now=NOW)
         to_state(service.store, "LINKING", run_id)

@@ -86,7 +86,7 @@ class Stage:
         config = {
             "product_slug": "x", "required_sections": ["docs"], "github_ref": "a" * 40, "site_ref": "b" * 40,
             "site_layout": {"subdomain_roots": {"docs": "content/docs"}}, "max_fix_attempts": 3,
-            "budgets": {"max_runtime_s": 60}, **changes,
+            "budgets": {"max_runtime_s": 60, "max_patch_attempts": 50}, **changes,
         }  # fmt: skip
         self.store.create_run(name, config, HASH, now=NOW)
         if state != "CREATED":

@@ -69,8 +69,8 @@ def test_sections_are_written_side_by_side(stage: Stage) -> None:
     assert {item.status for item in stage.items(run_id, "section_writer")} == {"running"}
 
 
-def ready_to_fix(stage: Stage, issues: int) -> str:
-    run_id = stage.run(state="DRAFT_READY", issues=issues)
+def ready_to_fix(stage: Stage, issues: int, **config: Any) -> str:
+    run_id = stage.run(state="DRAFT_READY", issues=issues, **config)
     assert stage.engine.perform("drive", run_id) == {"state": "VALIDATING"}
     return run_id
 
@@ -157,6 +157,17 @@ def test_a_refusal_of_a_worker_while_a_fix_is_made_leads_back_to_where_it_began(
     run_id = ready_to_fix(stage, 1)
     refused = stage.refused("fix", run_id)
     assert (refused.code, stage.state(run_id)) == ("ALLOWED_PATHS_VIOLATION", "VALIDATING")
+    stage.check(run_id)
+
+
+def test_pages_are_changed_as_often_as_the_budget_allows(stage: Stage) -> None:
+    run_id = ready_to_fix(stage, 3, budgets={"max_runtime_s": 60, "max_patch_attempts": 2})
+    assert stage.engine.perform("fix", run_id)["remaining_blockers"] == 2
+    refused = stage.refused("fix", run_id)
+    assert (refused.code, refused.retryable, stage.state(run_id)) == ("FIX_EXHAUSTED", False, "VALIDATING")
+    told = {"reason": "budget_exceeded", "budget": "max_patch_attempts", "limit": 2, "used": 2}
+    assert {name: refused.details[name] for name in told} == told
+    assert [item.status for item in stage.items(run_id, "fixer")] == ["finished"]
     stage.check(run_id)
 
 

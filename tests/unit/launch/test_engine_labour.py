@@ -86,6 +86,7 @@ def test_a_worker_that_hangs_ends_at_the_limit_of_the_run_with_its_children(stag
     failure = stage.at(run_id).failure or {}
     assert failure["code"] == "TOOL_TIMEOUT"
     assert failure["details"]["seconds"] == 1.0
+    assert failure["message"] == "repo_scout did not finish within 1 seconds (max_runtime_s)"
 
 
 def test_whatever_a_worker_prints_changes_nothing(stage: Stage) -> None:

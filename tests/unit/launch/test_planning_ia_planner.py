@@ -158,7 +158,9 @@ def test_the_budget_of_files_cuts_pages_that_are_not_mandatory(tmp_path: Path) -
     plan = made_plan(tmp_path, config, documents())
     assert len(plan["pages"]) == 10
     config["budgets"]["max_files_changed"] = 3
-    assert refused(tmp_path, config, documents()).details["reason"] == "plan_incomplete"
+    error = refused(tmp_path, config, documents())
+    assert error.details["reason"] == "plan_incomplete"
+    assert error.message.endswith("and the configuration allows 3 (max_files_changed)")
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.git.asking import Git
 from holdfast.launch.documents import sha256
+from holdfast.launch.engine.allowance import exceeded, late
 from holdfast.launch.engine.refusals import artifact_lost
 from holdfast.launch.engine.tree_mark import TreeMark
 from holdfast.launch.identifiers import span_id, trace_id
@@ -133,7 +134,10 @@ class Labour:
             seconds = min(WORKERS[worker].seconds, float(order["config"]["budgets"]["max_runtime_s"]))
             completed = await self._run(item, {**order, "out": str(out)}, seconds)
             _keep_complaints(root / "logs" / f"{worker}-{scope}-{order['attempt']}.stderr", completed)
-            outcome = _outcome(out, completed, worker, scope, seconds)
+            if completed.timed_out:
+                failure = late(worker, seconds, order["config"]["budgets"])
+                raise WorkFailedError(failure, worker=worker, scope=scope)
+            outcome = _outcome(out, completed, worker, scope)
             await _undivided(self._record, item, worker, scope, out, outcome)
             if self._parts.is_pool:
                 await _undivided(lambda: TreeMark(root).write(self._bundle()))
@@ -156,8 +160,11 @@ class Labour:
         store = self._parts.store
         artifacts = store.artifacts(self._run_id)
         names = inputs_of(worker, artifacts)
-        before = [item for item in store.items(self._run_id) if (item.worker, item.scope) == (worker, scope)]
+        items = store.items(self._run_id)
+        before = [item for item in items if (item.worker, item.scope) == (worker, scope)]
         with store.change(self._run_id, token=self._token) as change:
+            if failure := exceeded(worker, items, change.run.config["budgets"]):
+                raise WorkFailedError(failure, worker=worker, scope=scope)
             for item in before:
                 if item.status in ("queued", "running"):  # whoever was at it is gone
                     change.fail_item(
@@ -309,15 +316,8 @@ def _keep_complaints(path: Path, completed: "Completed") -> None:
         path.write_text(completed.stderr, encoding="utf-8")
 
 
-def _outcome(out: Path, completed: "Completed", worker: str, scope: str, seconds: float) -> Mapping[str, Any]:
+def _outcome(out: Path, completed: "Completed", worker: str, scope: str) -> Mapping[str, Any]:
     """What `done.json` tells, or why there is none."""
-    if completed.timed_out:
-        timeout = {
-            "code": "TOOL_TIMEOUT",
-            "message": f"{worker} did not finish within its time",
-            "details": {"seconds": seconds},
-        }
-        raise WorkFailedError(timeout, worker=worker, scope=scope)
     try:
         outcome: Mapping[str, Any] = json.loads((out / DONE).read_bytes())
     except (FileNotFoundError, ValueError) as error:

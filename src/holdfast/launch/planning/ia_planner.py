@@ -171,13 +171,16 @@ def _check_complete(
     emptied: Collection[str],
 ) -> None:
     """ToolError where a section has no page, unless people have deleted pages of it."""
-    budget = min(config["budgets"]["max_files_changed"], config["budgets"]["max_file_writes"])
+    name = min("max_files_changed", "max_file_writes", key=lambda one: int(config["budgets"][one]))
+    budget = config["budgets"][name]
     planned = {page["section"] for page in pages} | set(emptied)
     missing = [section for section in config["required_sections"] if section not in planned]
     if not missing and len(pages) <= budget:
         return
     told = (
-        f"no page can be written for {', '.join(missing)}" if missing else f"{len(pages)} pages, {budget} allowed"
+        f"no page can be written for {', '.join(missing)}"
+        if missing
+        else f"{len(pages)} pages, and the configuration allows {budget} ({name})"
     )
     raise ToolError(
         "INVALID_INPUT",
