@@ -335,6 +335,22 @@ def test_of_two_names_in_one_package_the_own_one_is_shown(tmp_path: Path) -> Non
     assert {"tablekit.Waiting", "tablekit.W"} & set(names) == {"tablekit.Waiting"}
 
 
+def test_what_a_package_passes_on_from_another_of_the_repository_is_its_own_if_it_says_so(tmp_path: Path) -> None:
+    passing = b'from core import Table\nfrom core._more import rows as lines\n__all__ = ["Table", "lines"]\n'
+    files = {
+        "pyproject.toml": PYPROJECT,
+        "src/tablekit/__init__.py": passing,
+        "src/tablekit/silent/__init__.py": b'"""Says nothing of what it offers."""\nfrom core import Table\n',
+        "src/core/__init__.py": b"from ._table import Table, Hidden\n",
+        "src/core/_table.py": b'class Table:\n    """Rows."""\n\n\nclass Hidden:\n    """Not passed on."""\n',
+        "src/core/_more.py": b'def rows(n: int) -> list:\n    """Make rows."""\n',
+    }
+    facts, _, _ = built(place_of(tmp_path, files))
+    names = [one["qualified_name"] for one in facts["api_symbols"] if one["kind"] != "module"]
+    assert names == ["tablekit.Table", "tablekit.lines"]
+    assert facts["code_structure"]["package_names"] == ["tablekit"]
+
+
 def test_a_single_module_is_a_package_too(tmp_path: Path) -> None:
     files = {
         "pyproject.toml": PYPROJECT,

@@ -363,6 +363,16 @@ def test_words_that_lead_through_another_page_do_not_introduce_an_example(words:
     assert known.introduction(snippet("x = 1", introduction="Read a table of rows:")) != []
 
 
+def test_words_that_name_a_format_of_which_no_claim_speaks_are_left_out() -> None:
+    given = documents()
+    claim = given["product_facts.json"]["claims"][0]
+    said = "The rows are safe to use in DWG."
+    assert known_of(given).supported(said, [claim["claim_id"]]) == []
+    assert known_of(given).supported(said.replace("DWG", "`DWG`"), [claim["claim_id"]]) != []
+    claim["claim_text"] = "Drawings in DWG are written."
+    assert [one.text for one in known_of(given).supported(said, [claim["claim_id"]])] == [said]
+
+
 def test_an_introduction_in_which_the_product_speaks_of_itself_is_said_by_its_name() -> None:
     given = documents()
     given["product_facts.json"]["claims"][0]["claim_text"] = "tablekit provides tables."

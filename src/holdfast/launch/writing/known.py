@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from holdfast.launch.claim_marks import normalised
 from holdfast.launch.factual import factual_lines, identifiers_of, names_of
+from holdfast.launch.factual_words import FORMATS
 from holdfast.launch.writing.blocks import Block, Code, Sentence
 from holdfast.launch.writing.inline import as_sentence, heading_text, holds_shortcode, sentences_of, slug
 from holdfast.launch.writing.labels import labels
@@ -48,6 +49,7 @@ _INSTALLS_NAME = r"\bpip3? install ['\"]?{}(?![\w.-])"
 # `It reads files.` and `It now reads files.` say the same: one of them is enough.
 _WORDS_OF_TIME = re.compile(r"\b(?:now|also|currently|already) ")
 _DOTTED = re.compile(r"\b[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
+_CODE_SPAN = re.compile(r"`[^`]*`")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _ANNOUNCING = re.compile(
     r"(?:(?:for|an?|basic|usage|code|simple)\s+)?(?:example|usage|examples)(?:\s+usage)?\.", re.IGNORECASE
@@ -260,9 +262,19 @@ class Known:
             claim_id = self._claimed(one)
             cited = (claim_id,) if claim_id else tuple(support)
             made = as_sentence(one, self.names)
+            if not claim_id and self._names_other_format(one, cited):
+                continue
             if made and not self._is_unsaid(one) and (cited or not self.is_factual(made)):
                 found.append(Sentence(made, cited))
         return found
+
+    def _names_other_format(self, text: str, support: Iterable[str]) -> bool:
+        """Whether a sentence names a format that neither the claims it rests on nor the list of formats know."""
+        named = _format_words(text)
+        formats = self.facts["supported_formats"]
+        known = {one["format"].lower().lstrip(".") for one in formats if one["status"] == "implemented"}
+        told = (_format_words(self.claim(claim)["claim_text"]) for claim in support)
+        return bool(named - known - frozenset().union(*told)) if named else False
 
     def _is_unsaid(self, text: str) -> bool:
         return bool(_NOT_SAID.search(text) or self._other_way.search(text))
@@ -315,6 +327,10 @@ class Known:
         """The snippets that have one of these tags, best first."""
         wanted = frozenset(tags)
         return [snippet for snippet in self.snippets.values() if wanted & set(snippet["tags"])]
+
+
+def _format_words(text: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _WORD.findall(_CODE_SPAN.sub(" ", text))) & FORMATS
 
 
 def origin_of(snippet: Snippet) -> str:

@@ -62,16 +62,18 @@ def python_surface(repository: Repository, names: list[str]) -> Surface:
 class _Finder:
     def __init__(self, repository: Repository, names: list[str]) -> None:
         self._repository = repository
-        self._paths = self._modules(names)
+        self._paths = self._modules()
+        self._offering = self._chosen(names)
+        self._tops = {name.partition(".")[0] for name in self._paths}
         self._parsed: dict[str, Module | None] = {}
         self._bindings: dict[str, dict[str, str]] = {}
         self._surface = Surface()
 
     def found(self) -> Surface:
         surface = self._surface
-        surface.packages = sorted({name.partition(".")[0] for name in self._paths})
+        surface.packages = sorted({name.partition(".")[0] for name in self._offering})
         best: dict[tuple[str, str, int], Offered] = {}
-        for name in sorted(self._paths, key=lambda name: (name.count("."), name)):
+        for name in sorted(self._offering, key=lambda name: (name.count("."), name)):
             if any(part.startswith("_") for part in name.split(".")) or len(best) >= _ENOUGH:
                 continue
             module = self._module(name)
@@ -85,13 +87,13 @@ class _Finder:
                     best[key] = offered
         surface.offered = sorted(best.values(), key=lambda item: item.qualified)
         surface.lines = sum(
-            (self._repository.text(path, LARGEST_CODE) or "").count("\n") for path in self._paths.values()
+            (self._repository.text(path, LARGEST_CODE) or "").count("\n") for path in self._offering.values()
         )
         surface.broken = sorted(module.path for module in self._parsed.values() if module and module.has_errors)
         return surface
 
-    def _modules(self, names: list[str]) -> dict[str, str]:
-        """The modules of the repository by their dotted names."""
+    def _modules(self) -> dict[str, str]:
+        """All modules of the repository by their dotted names."""
         paths = [path for path in self._repository.under([""], (".py",)) if not _LEFT_OUT.search(path)][
             :_MOST_FILES
         ]
@@ -102,6 +104,11 @@ class _Finder:
             name = _dotted(path, folders, roots)
             if name:
                 found.setdefault(name, path)
+        return found
+
+    def _chosen(self, names: list[str]) -> dict[str, str]:
+        """The modules of the packages that are offered; others of the repository may hold what these pass on."""
+        found = self._paths
         tops = {name.partition(".")[0] for name in found}
         wanted = {top for top in tops if top.lower() in {_plain(name) for name in names}}
         packages = {
@@ -129,7 +136,10 @@ class _Finder:
         is_package = module.path.endswith("__init__.py")
         names = list(module.exports or ()) if explicit else [key for key in own if not key.startswith("_")]
         if is_package and not explicit:
-            names += [key for key in self._bound(name, module) if not key.startswith("_") and key not in own]
+            bound = self._bound(name, module).items()
+            names += [
+                key for key, target in bound if not key.startswith("_") and key not in own and self._is_own(target)
+            ]
         for key in dict.fromkeys(names):
             found = self._resolved(name, key, 0)
             if found is None or (key.startswith("__") and key.endswith("__")):
@@ -140,6 +150,10 @@ class _Finder:
             if not explicit and not is_package and not definition.doc:
                 continue  # neither exported nor documented: public by accident
             yield Offered(name, key, definition, home)
+
+    def _is_own(self, target: str) -> bool:
+        """Whether it comes from what is offered itself: other things are passed on by saying so, in `__all__`."""
+        return target.partition(".")[0] in self._surface.packages
 
     def _resolved(self, module_name: str, name: str, depth: int) -> tuple[Module, Definition] | None:
         """Where a name of a module is defined, through re-exports."""
@@ -161,7 +175,7 @@ class _Finder:
             self._bindings[name] = found = {}
             for item in imported("python", text) if "import" in text else ():
                 target = _absolute(item.target, package)
-                if target.partition(".")[0] not in self._surface.packages:
+                if target.partition(".")[0] not in self._tops:
                     continue
                 if item.local == "*":
                     found.update(self._starred(target.removesuffix(".*")))
