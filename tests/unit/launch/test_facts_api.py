@@ -351,6 +351,13 @@ def test_what_a_package_passes_on_from_another_of_the_repository_is_its_own_if_i
     assert facts["code_structure"]["package_names"] == ["tablekit"]
 
 
+def test_a_class_that_is_bound_again_is_still_that_class(tmp_path: Path) -> None:
+    code = b'"""Rows."""\n__all__ = ["Row"]\n\n\nclass Row:\n    """One row."""\n\n\nRow = compared(Row)\n'
+    facts, _, _ = built(place_of(tmp_path, FILES | {"src/tablekit/rows.py": code}))
+    symbol = next(one for one in facts["api_symbols"] if one["name"] == "Row")
+    assert (symbol["kind"], symbol["summary"]) == ("class", "One row.")
+
+
 def test_a_single_module_is_a_package_too(tmp_path: Path) -> None:
     files = {
         "pyproject.toml": PYPROJECT,

@@ -355,6 +355,7 @@ def test_the_main_of_very_many_modules_are_found_at_once() -> None:
         "Becomes:",
         "As you saw, the default is a list:",
         "In other words, rows are lists:",
+        "…or a callable…",
     ],
 )
 def test_words_that_lead_through_another_page_do_not_introduce_an_example(words: str) -> None:

@@ -82,9 +82,15 @@ def section_kind(trail: Sequence[str]) -> str:
     return next((kind for kind in reversed(kinds) if kind), "")
 
 
+# `What it is not`: what stands there is neither what it does nor a limit that one meets.
+_IS_NOT = re.compile(r"what\b.*\bis(?: not|n['’]t)$", re.IGNORECASE)
+
+
 def _kind(title: str) -> str:
     if is_question(title):
         return ""
+    if _IS_NOT.match(title):
+        return NOISE
     return next((kind for kind, pattern in _COMPILED if pattern.search(title)), "")
 
 

@@ -56,7 +56,8 @@ _ANNOUNCING = re.compile(
 )
 # What leads through the page that the example stood on: here there is no page before it.
 _LEADING_ON = re.compile(
-    r"\b(?:we(?:['’](?:ve|ll|re))?|let['’]s|so far|at this point|imagine|earlier|previous(?:ly)?|again)\b"
+    r"^(?:…|\.\.\.)"
+    r"|\b(?:we(?:['’](?:ve|ll|re))?|let['’]s|so far|at this point|imagine|earlier|previous(?:ly)?|again)\b"
     r"|^(?:as a result|therefore|thus|hence|so|then|but|however|now|instead|finally|next|also)\b"
     r"|^(?:it|they) also\b|\b(?:this|these) (?:\w+ )?(?:functions?|methods?|class(?:es)?|options?|arguments?)\b"
     r"|\babove\b|\bREADME\b|^(?:as you|in the same \w+|in other words|correspondingly|similarly|likewise)\b"

@@ -206,8 +206,12 @@ def _plain(name: str) -> str:
 
 
 def _last_of(module: Module, name: str) -> Definition | None:
-    """The definition that counts: the last one, but no overload where there is a real one."""
-    found = [item for item in module.definitions if item.name == name]
+    """The definition that counts: the last one, but no overload where there is a real one.
+
+    A class that is bound again, `Table = with_equality(Table)`, is still that class.
+    """
+    every = [item for item in module.definitions if item.name == name]
+    found = [item for item in every if item.kind != "variable"] or every
     real = [item for item in found if not any(mark.endswith("overload") for mark in item.decorators)]
     return (real or found)[-1] if found else None
 
