@@ -208,7 +208,10 @@ def _without_highlights(line: str, inside: bool) -> tuple[str, bool]:
 
 
 def _is_distinctive(name: str) -> bool:
-    return not (name.isalpha() and (name.islower() or name.istitle()))
+    # An operator is no name: `|` is in every table.
+    return re.search(r"\w", name.rpartition(".")[2]) is not None and not (
+        name.isalpha() and (name.islower() or name.istitle())
+    )
 
 
 @functools.lru_cache(maxsize=32)

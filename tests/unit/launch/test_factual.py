@@ -185,6 +185,7 @@ def test_names_of_the_product_are_no_facts_and_plain_words_no_identifiers() -> N
             {"name": "read", "qualified_name": "tablekit.read"},
             {"name": "Table", "qualified_name": "tablekit.Table"},
             {"name": "to_rows", "qualified_name": "tablekit.Table.to_rows"},
+            {"name": "|", "qualified_name": "tablekit.Table.|"},
         ],
         "api_surface_summary": {"modules": ["tablekit"], "classes": ["Table"], "functions": ["read"]},
         "distribution": [{"identifier": "table-kit"}],

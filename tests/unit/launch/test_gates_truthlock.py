@@ -84,6 +84,24 @@ def test_a_line_that_may_stand_is_left_alone(line: str, config: dict[str, Any]) 
 
 
 @pytest.mark.parametrize(
+    "more",
+    [
+        {"parameters": [{"name": "query", "description": "An SVG selector."}]},
+        {"returns_description": "The SVG document."},
+        {"raises": [{"name": "ValueError", "description": "The SVG cannot be read."}]},
+        {"deprecated": "use SVG."},
+    ],
+)
+def test_a_format_that_the_documentation_of_a_symbol_names_anywhere_is_founded(more: dict[str, Any]) -> None:
+    facts = artifacts()["product_facts"]
+    symbol = {"name": "x", "qualified_name": "x.x", "signature": "", "summary": "", "claim_id": CSV}
+    line = body(f"| `query` | An SVG selector.{mark([CSV])} |")
+    assert codes(GATE, view_of(line, product_facts=facts)) == ["FORMAT_NOT_GROUNDED"]
+    told = facts | {"api_symbols": [*facts["api_symbols"], symbol | more]}
+    assert codes(GATE, view_of(line, product_facts=told)) == []
+
+
+@pytest.mark.parametrize(
     "line", ["TableKit reads and writes CSV files.", "- **TableKit** reads and writes CSV files"]
 )
 def test_a_line_that_says_what_one_claim_says_can_be_marked(line: str) -> None:

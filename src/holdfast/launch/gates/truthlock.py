@@ -203,13 +203,26 @@ class _Ledger:
 
 
 def _said(claims: Mapping[str, Mapping[str, Any]], symbols: Iterable[Mapping[str, Any]]) -> dict[str, set[str]]:
-    """The words that stand behind each claim: its own, and for a symbol those of its documentation."""
+    """The words that stand behind each claim: its own, and for a symbol all that is known of it.
+
+    Pages tell a symbol's parameters, result and errors under its claim, too, which cites their documentation.
+    """
     said = {claim_id: set(_words(claim["claim_text"])) for claim_id, claim in claims.items()}
     for symbol in symbols:
         if symbol["claim_id"] in said:
-            texts = (symbol["signature"], symbol["summary"], symbol.get("documentation", ""))
-            said[symbol["claim_id"]].update(*map(_words, texts))
+            said[symbol["claim_id"]].update(*map(_words, _texts(symbol)))
     return said
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in a document, names of fields left out."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from _texts(list(value.values()))
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts(one)
 
 
 def _usable(contradictions: Iterable[Mapping[str, Any]]) -> dict[str, bool]:
