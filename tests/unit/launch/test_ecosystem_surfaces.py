@@ -128,3 +128,24 @@ def test_a_package_of_go_is_told_whatever_its_folder_is_called(tmp_path: Path) -
         "example.org/makes", "example.org/makes.New", "example.org/makes/doc", "example.org/makes/doc.Made",
         "example.org/makes/tools/cache", "example.org/makes/tools/cache.Made",
     }  # fmt: skip
+
+
+def test_a_nuspec_in_a_folder_of_its_own_packs_what_projects_elsewhere_build(tmp_path: Path) -> None:
+    spec = b"""<package><metadata><id>Asserts</id><version>1.0.0</version></metadata>
+<files><file src="${bin}\\asserts.framework.dll" target="lib" /></files></package>
+"""
+    project = b"<Project><PropertyGroup><AssemblyName>%b</AssemblyName></PropertyGroup></Project>\n"
+    code = b"namespace %b {\n    /// <summary>It is %b.</summary>\n    public class Held {\n%b    }\n}\n"
+    members = b"""        public static Held operator |(Held left, Held right) { return left; }
+        public static implicit operator bool(Held held) { return true; }
+        public bool @is => true;
+"""
+    files = {
+        "nuget/asserts.nuspec": spec,
+        "src/framework/framework.csproj": project % b"Asserts.Framework",
+        "src/framework/Held.cs": code % (b"Asserts.Framework", b"held", members),
+        "src/runner/runner.csproj": project % b"Asserts.Runner",
+        "src/runner/Held.cs": code % (b"Asserts.Runner", b"run", b""),
+    }
+    told = symbols_in(tmp_path, files, "asserts", "dotnet")
+    assert set(told) == {"Asserts.Framework", "Asserts.Framework.Held", "Asserts.Framework.Held.@is"}

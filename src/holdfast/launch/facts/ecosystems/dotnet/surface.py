@@ -12,25 +12,24 @@ from holdfast.launch.facts.ecosystems.left_out import is_left_out
 from holdfast.launch.facts.interface import Import, Interface
 from holdfast.launch.facts.manifest import Manifest
 from holdfast.launch.facts.reading import LARGEST_CODE, Repository
+from holdfast.launch.module_names import is_unpublished
 
 __all__ = ["dotnet_interface"]
 
 _MOST_FILES = 3_000
 _NAMESPACE = re.compile(r"^\s*namespace\s+([\w.]+)\s*([;{]?)", re.MULTILINE)
 _ATTRIBUTE = re.compile(r"^(?:\[(?:[^\[\]\"]|\"(?:[^\"\\]|\\.)*\"|\[[^\[\]]*\])*\]\s*)+")
+_ASSEMBLY = re.compile(r"([\w.]+)\.dll\b", re.IGNORECASE)
+_ASSEMBLY_NAME = re.compile(r"<AssemblyName>\s*([^<\s]+)")
 _TYPES = ("class", "interface", "enum", "struct", "type")
 _VARIANT = re.compile(r"^\s*(?:\w+\s*(?:=[^,]*)?,?\s*$|[{}])")
 
 
 def dotnet_interface(repository: Repository, manifests: Sequence[Manifest], _names: Sequence[str]) -> Interface:
     """The public types of the project that the first manifest describes."""
-    folder = str(PurePosixPath(manifests[0].path).parent).removeprefix(".") if manifests else ""
     interface = Interface()
     spaces: dict[str, list[Offered]] = {}
-    for path in repository.under([folder], (".cs",))[:_MOST_FILES]:
-        inner = path.removeprefix(folder).lstrip("/")
-        if is_left_out(inner) or inner.endswith((".Designer.cs", ".g.cs", "AssemblyInfo.cs")):
-            continue
+    for path in _sources(repository, manifests)[:_MOST_FILES]:
         text = repository.text(path, LARGEST_CODE) or ""
         module = parsed("csharp", path, text)
         if module is None:
@@ -52,6 +51,39 @@ def dotnet_interface(repository: Repository, manifests: Sequence[Manifest], _nam
     if interface.packages:
         interface.imports.append(Import(f"using {interface.packages[0]};", interface.packages[0]))
     return interface
+
+
+def _sources(repository: Repository, manifests: Sequence[Manifest]) -> list[str]:
+    """The files of the package, tests and what is generated left out."""
+    found: list[str] = []
+    for folder in _folders(repository, manifests):
+        for path in repository.under([folder], (".cs",)):
+            inner = path.removeprefix(folder).lstrip("/")
+            if not is_left_out(inner) and not inner.endswith((".Designer.cs", ".g.cs", "AssemblyInfo.cs")):
+                found.append(path)
+    return found
+
+
+def _folders(repository: Repository, manifests: Sequence[Manifest]) -> list[str]:
+    """Where the code is: below the manifest; a nuspec in a folder of its own packs what is built elsewhere."""
+    path = manifests[0].path if manifests else ""
+    folder = str(PurePosixPath(path).parent).removeprefix(".")
+    if not path.endswith(".nuspec") or repository.under([folder], (".cs",)):
+        return [folder]
+    packed = {name.lower() for name in _ASSEMBLY.findall(repository.text(path, LARGEST_CODE) or "")}
+    found = [
+        str(PurePosixPath(project).parent).removeprefix(".")
+        for project in repository.under([""], (".csproj",))
+        if _assembly(repository, project).lower() in packed
+    ]
+    return found or [""]
+
+
+def _assembly(repository: Repository, path: str) -> str:
+    """What a project builds, by its name; "" for its tests."""
+    named = _ASSEMBLY_NAME.search(repository.text(path, LARGEST_CODE) or "")
+    name = named[1] if named else PurePosixPath(path).stem
+    return "" if is_unpublished(name) else name
 
 
 def _offered(module: Module, text: str) -> Iterator[Offered]:
@@ -81,7 +113,8 @@ def _is_reached(item: Definition, owners: dict[str, Definition]) -> bool:
 def _members(owner: Definition, module: Module) -> Iterator[Definition]:
     for item in module.definitions:
         within = item.owner == owner.name and owner.start_line <= item.start_line <= owner.end_line
-        if not within or item.kind in _TYPES or item.visibility != "public" or item.plain_name == "operator":
+        is_operator = item.plain_name == "operator" or not re.search(r"\w", item.plain_name)
+        if not within or item.kind in _TYPES or item.visibility != "public" or is_operator:
             continue
         if "override" in item.modifiers and not item.doc:
             continue
