@@ -106,6 +106,13 @@ def test_what_can_be_mended_is_mended_and_the_front_matter_stays(rule: str, tmp_
     assert mended(after, rule) == after
 
 
+def test_spaces_at_the_end_of_a_line_of_code_are_its_author_s(tmp_path: Path) -> None:
+    code = "```java\nlog(a, \n  b);   \n```\n"
+    assert found(GATE, view_of(page_text(code), scratch=tmp_path)).findings == []
+    text = page_text(f"words \nmore\n\n{code}")
+    assert mended(text, "MD009") == page_text(f"words\nmore\n\n{code}")
+
+
 def test_what_cannot_be_mended_stays_as_it_is() -> None:
     assert mended(page_text(BAD["MD011"]), "MD011") == page_text(BAD["MD011"])
     assert mended("---\nx: [\n---\na   \n", "MD009") == "---\nx: [\n---\na   \n"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.launch.claim_marks import without_marks
+from holdfast.launch.code_fences import fences
 from holdfast.launch.factual import prose_lines
 from holdfast.launch.front_matter import FrontMatterError, split
 from holdfast.launch.gates.gate import Checked, Finding, Gate, everywhere, seconds
@@ -48,6 +49,8 @@ FIXABLE = frozenset(
     {"MD001", "MD009", "MD010", "MD012", "MD019", "MD023", "MD027", "MD031", "MD037", "MD038", "MD039", "MD047"}
 )
 """The rules that the linter can mend by itself."""
+_OUTSIDE_CODE = frozenset({"MD009"})
+"""What is no matter of style in code, which stands on a page as its author wrote it."""
 _GAVE_UP = "gave up"
 _WORTH_SHARING = 8  # pieces from which on several processes are faster than one
 _MOST_PROCESSES = 4
@@ -88,14 +91,29 @@ def mended(text: str, rule_id: str) -> str:
         return text
     head = text[: len(text) - len(parts.body)]
     result = _linter([rule_id]).fix_string(parts.body)
-    return head + (result.fixed_file if result.was_fixed else parts.body)
+    made = result.fixed_file if result.was_fixed else parts.body
+    return head + (_with_code_of(parts.body, made) if rule_id in _OUTSIDE_CODE else made)
+
+
+def _with_code_of(body: str, made: str) -> str:
+    """What the linter made of it, line by line, with the code as it was."""
+    old, new = body.split("\n"), made.split("\n")
+    kept = _code_lines(body)
+    return "\n".join(old[at] if at + 1 in kept else line for at, line in enumerate(new))
+
+
+def _code_lines(body: str) -> set[int]:
+    return {number for block in fences(body) for number in range(block.line, block.end_line + 1)}
 
 
 def _new(page: Page, after: list[_Lint], before: list[_Lint] | None) -> Iterator[Finding]:
     """What was not there before. A finding on a line that the run left alone is an old one, wherever it moved."""
     old = Counter((lint.rule_id, lint.text) for lint in before or ())
+    code = _code_lines(page.body)
     for lint in after:
         line = lint.line + page.offset
+        if lint.rule_id in _OUTSIDE_CODE and lint.line in code:
+            continue
         if old[lint.rule_id, lint.text]:
             old[lint.rule_id, lint.text] -= 1
         elif lint.rule_id == _GAVE_UP:
