@@ -553,6 +553,24 @@ def test_the_first_steps_are_none_of_the_entries_of_a_reference_in_the_readme() 
     assert [one["title"] for one in shown] == ["Rows"]
 
 
+@pytest.mark.parametrize(
+    "code", ['import * as z from "tablekit";\nz.read();', "const z = require('tablekit/rows');"]
+)
+def test_an_example_that_imports_the_product_under_another_name_can_be_followed(code: str) -> None:
+    given = documents()
+    facts = given["product_facts.json"]
+    facts["ecosystem"] = facts.get("ecosystem", {}) | {"language": "typescript"}
+    readme = {"type": "repo_file", "path": "README.md", "start_line": 1, "end_line": 2, "origin": "readme"}
+    about = {"source": readme, "language": "typescript"}
+    given["snippet_catalog.json"]["snippets"] = [
+        snippet("known.call();", **about, tags=["api:tablekit.Table"], snippet_id="snp_" + "2" * 16),
+        snippet('import * as z from "tablekit-more";', **about, snippet_id="snp_" + "3" * 16),
+        snippet(code, **about, tags=["quickstart"], snippet_id="snp_" + "1" * 16),
+    ]
+    found = first_examples(known_of(given), "typescript", 1)
+    assert [one["code"] for one in found] == [code]
+
+
 def test_a_short_description_is_filled_up_with_one_colon() -> None:
     assert described("The guide: tasks.", "x") == "The guide: tasks, from the documentation of x, with sources."
     assert described("The guide.", "x") == "The guide: from the documentation of x, with sources."

@@ -19,6 +19,7 @@ _GENERAL_TAGS = frozenset({"usage", "features", "install", "quickstart"})
 _FIRST_TAGS = frozenset({"quickstart", "quick-start", "getting-started", "basic-usage"})
 # The inside of a function, and a file that belongs to a project and not to what it shows.
 _INNER = re.compile(r"^(?:return|yield|await)\b", re.MULTILINE)
+_IMPORTING = r"(?:\b(?:from|import|use|using)\s+|\brequire\s*\(\s*)"
 _HOUSEKEEPING = re.compile(r"(?:^|/)(?:setup|conftest|conf|noxfile|__init__)\.py$")
 
 
@@ -81,8 +82,14 @@ def is_complete(snippet: Snippet, known: Known) -> bool:
     code = snippet["code"]
     packages = known.packages if known.language == "python" else ()
     is_named = any(f"import {name}" in code or f"from {name}" in code for name in packages)
+    # What is imported under another name, as in `import * as z from "zod"`, is used where nobody recognises it.
+    is_named = is_named or (not packages and any(_is_import(name, code) for name in known.packages))
     is_used = not packages and any(tag.startswith("api:") for tag in snippet["tags"])
     return (is_named or is_used) and not _INNER.search(code)
+
+
+def _is_import(package: str, code: str) -> bool:
+    return re.search(rf"{_IMPORTING}[\"'`]?{re.escape(package)}(?![\w-])", code) is not None
 
 
 def _followable(snippets: Sequence[Snippet], known: Known) -> Iterator[Snippet]:
