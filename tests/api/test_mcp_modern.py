@@ -3,13 +3,14 @@
 import json
 import os
 import signal
+import sys
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.api.client import read_to_end, until
-from tests.api.mcp_server import KEY, McpServer, meta
+from tests.api.mcp_server import KEY, McpServer, meta, serving
 
 TAG = f"{KEY}subscriptionId"
 
@@ -200,6 +201,14 @@ def test_a_client_that_takes_no_stream_gets_the_answer_alone(harbour: McpServer)
     assert streamed.headers["content-type"].startswith("text/event-stream")
     assert streamed.headers["x-accel-buffering"] == "no"
     assert neither.status == 406
+
+
+def test_half_a_character_in_an_answer_costs_that_character_alone(tmp_path: Path) -> None:
+    foreign = Path(__file__).parents[1] / "cli" / "foreign_server.py"
+    with serving(tmp_path, ["run", "--", sys.executable, str(foreign), "halves"]) as server:
+        said = server.call("echo", {"text": "hi"})
+
+    assert said["content"][0]["text"] == "hi\ufffd"
 
 
 def test_a_notification_is_taken_without_an_answer(harbour: McpServer) -> None:

@@ -1,7 +1,7 @@
 """A small MCP server on the bare standard library, as strangers write them; its first argument is its temper.
 
 good, noisy, legacy, flood, huge, dies, dies-in-call, silent, silent-call, refuses, modern, paged, endless, asks,
-stubborn, odd
+stubborn, odd, halves
 """
 
 import json
@@ -38,7 +38,7 @@ def initialize() -> dict[str, Any]:
     return {
         "result": {
             "protocolVersion": version,
-            "capabilities": {},
+            "capabilities": {"tools": {}} if TEMPER == "halves" else {},
             "serverInfo": {"name": "foreign", "version": "7"},
         }
     }
@@ -47,6 +47,8 @@ def initialize() -> dict[str, Any]:
 def list_tools(params: dict[str, Any]) -> dict[str, Any]:
     if TEMPER == "endless":
         return {"result": {"tools": [ECHO], "nextCursor": "again"}}
+    if TEMPER == "halves":  # what a JavaScript program makes of a text that it cuts in the middle of an emoji
+        return {"result": {"tools": [{**ECHO, "description": "Say it back \ud83d"}]}}
     if TEMPER != "paged":
         return {"result": {"tools": [ECHO]}}
     page = int(params.get("cursor", "0"))
@@ -67,7 +69,7 @@ def call(params: dict[str, Any]) -> dict[str, Any]:
     token = params.get("_meta", {}).get("progressToken")
     if token is not None:
         send({"method": "notifications/progress", "params": {"progressToken": token, "progress": 1, "total": 2}})
-    text = arguments["text"] * arguments.get("times", 1)
+    text = arguments["text"] * arguments.get("times", 1) + ("\ud83d" if TEMPER == "halves" else "")
     return {"result": {"content": [{"type": "text", "text": text}], "structuredContent": {"arguments": arguments}}}
 
 

@@ -82,6 +82,20 @@ def test_calls_in_flight_finish_on_the_old_version_and_new_ones_go_to_the_new(
     client.assert_nothing_left()
 
 
+def test_half_a_character_among_the_tools_keeps_them_from_nobody(serve: StartVersion) -> None:
+    command = [sys.executable, str(SERVER.parents[1] / "cli" / "foreign_server.py"), "halves"]
+    client = serve(command=command)
+    said = client.call("echo", {"text": "hi"})
+    listed = client.answer_of(client.request("tools/list"))
+    told = asked(client, "rollout", command=command)
+
+    assert text_of(said) == "hi\ud83d"  # nothing is changed on its way
+    assert listed["result"]["tools"][0]["description"] == "Say it back \ud83d"
+    assert asked(client, "status")["tools"] == 1
+    assert told["release"] == 2
+    client.assert_nothing_left()
+
+
 def test_new_tools_are_announced_and_the_next_list_has_them(serve: StartVersion) -> None:
     client = serve("1.0.0", "read")
     roll_out(client, "1.0.0", "read", "extra")

@@ -192,7 +192,7 @@ class HostLink:
                 self._unreadable(frame.head if isinstance(frame, TooLongError) else b"", "RESULT_TOO_LARGE")
                 continue
             try:
-                message = parse(decode(frame, max_depth=RELAY_DEPTH))
+                message = parse(decode(frame, max_depth=RELAY_DEPTH, halves="replaced"))
             except WireError:
                 self._unreadable(frame, "INTERNAL")
                 continue

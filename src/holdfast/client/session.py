@@ -265,7 +265,7 @@ class ClientSession:
         try:
             if isinstance(frame, WireError):
                 raise frame
-            document = decode(frame)
+            document = decode(frame, halves="replaced")
             for item in document if isinstance(document, list) and document else [document]:
                 self._receive_one(item)
         except WireError as error:

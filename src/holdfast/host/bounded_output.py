@@ -94,7 +94,7 @@ class OutputBounds:
         if not limit.limits.could_be_over(len(command.payload)):
             return command.payload
         profile = profile_of(command)
-        message = decode(command.payload, max_depth=RELAY_DEPTH, surrogates=True)
+        message = decode(command.payload, max_depth=RELAY_DEPTH, halves="kept")
         result = message.get("result")
         # A question to the client, or the name of a task, is no result yet.
         if not isinstance(result, dict) or result.get("resultType", "complete") != "complete":

@@ -78,7 +78,7 @@ class Flow:
 def read(payload: bytes) -> Message | None:
     """The message that the kernel sends; None for what only the worker can make sense of."""
     try:
-        return parse(decode(payload, max_depth=RELAY_DEPTH, surrogates=True))
+        return parse(decode(payload, max_depth=RELAY_DEPTH, halves="kept"))
     except WireError:
         return None
 

@@ -43,7 +43,7 @@ class ListenStreams:
     def answered(self, request_id: RequestId, payload: bytes) -> bytes:
         """The end of a stream: its result carries the id that the client knows, not the number of the attempt."""
         self.ended(request_id)
-        message = decode(payload, max_depth=RELAY_DEPTH, surrogates=True)
+        message = decode(payload, max_depth=RELAY_DEPTH, halves="kept")
         result = _object(_object(message).get("result"))
         meta = _object(result.get("_meta"))
         if META_SUBSCRIPTION not in meta:
@@ -54,7 +54,7 @@ class ListenStreams:
         """What the client gets in place of a message that answers nothing; no bytes where it has heard it."""
         if _MARK not in payload:
             return payload
-        message = decode(payload, max_depth=RELAY_DEPTH, surrogates=True)
+        message = decode(payload, max_depth=RELAY_DEPTH, halves="kept")
         params = _object(_object(message).get("params"))
         number = _object(params.get("_meta")).get(META_SUBSCRIPTION)
         if _object(message).get("method") != _ACKNOWLEDGED or not is_request_id(number):

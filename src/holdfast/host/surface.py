@@ -187,7 +187,7 @@ class Surface:
             change = self._change(command.method)
             if change is None:
                 return command.payload
-            message = decode(command.payload, max_depth=RELAY_DEPTH, surrogates=True)
+            message = decode(command.payload, max_depth=RELAY_DEPTH, halves="kept")
             changed = change(_Told(command, message, self._profile_of(command)))
             return command.payload if changed is None else encoded(changed)
         except Exception as error:  # noqa: BLE001 - an answer in another form is better than none

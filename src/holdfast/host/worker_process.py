@@ -254,7 +254,7 @@ class WorkerProcess:
         try:
             if isinstance(frame, WireError):
                 raise frame
-            message = parse(decode(frame, max_depth=RELAY_DEPTH, surrogates=True))
+            message = parse(decode(frame, max_depth=RELAY_DEPTH, halves="replaced"))
         except WireError as error:
             line = error.message.encode() if isinstance(frame, WireError) else frame
             # The half that a worker managed to write before it died is no answer: the call was lost with it.

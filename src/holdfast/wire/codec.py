@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
@@ -31,18 +31,26 @@ MAX_DEPTH = 128
 RELAY_DEPTH = 512  # what is only passed on may be deeper: whoever reads it has a bound of its own
 _MAX_DIGITS = 4300  # the interpreter's own default bound for turning text into an integer
 
+Halves = Literal["refused", "replaced", "kept"]
+
 _STRING_REST = re.compile(rb'"[^"]*"?')
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+# From the left: an escaped backslash and a whole pair are passed over, so that what is left is half a character.
+_HALF = re.compile(
+    r"(\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+)
 _NOT_STRUCTURE = bytes(set(range(256)) - set(b'"[]{}'))
 _PERHAPS_NOT_FINITE = re.compile(rb"[\xf0-\xff][\x7f\xff]")  # exponents of all ones, little-endian
 _WITHOUT_REFERENCES = 2  # the version of the format that writes every value out
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")  # +1 and -1 once read as signed bytes
 
 
-def decode(raw: bytes, *, max_depth: int = MAX_DEPTH, surrogates: bool = False) -> Any:
+def decode(raw: bytes, *, max_depth: int = MAX_DEPTH, halves: Halves = "refused") -> Any:
     """The value of one JSON text in UTF-8; raises WireError with the code and id to answer with.
 
-    `surrogates` lets halves of characters through, for a relay that passes on the bytes and not the value.
+    `halves` is about halves of characters (lone surrogates), which JavaScript leaves where it cuts a text:
+    "replaced" reads U+FFFD for each, for whoever has to use what it is told; "kept" is for a relay that writes the
+    value again in the form in which it came.
     """
     if raw.count(b"[") + raw.count(b"{") > max_depth and _depth(raw) > max_depth:
         text = f"the message is nested deeper than {max_depth} levels"
@@ -53,7 +61,7 @@ def decode(raw: bytes, *, max_depth: int = MAX_DEPTH, surrogates: bool = False) 
             return value
     except (ValueError, TypeError):
         pass  # the exact path finds out whether, and how, the bytes are wrong
-    return _decode_exactly(raw, surrogates=surrogates)
+    return _decode_exactly(raw, halves)
 
 
 def encode(value: Any) -> bytes:
@@ -104,7 +112,7 @@ class _Pairs:
         return built
 
 
-def _decode_exactly(raw: bytes, *, surrogates: bool) -> Any:
+def _decode_exactly(raw: bytes, halves: Halves) -> Any:
     pairs = _Pairs()
     decoder = json.JSONDecoder(
         object_pairs_hook=pairs.to_object,
@@ -114,8 +122,11 @@ def _decode_exactly(raw: bytes, *, surrogates: bool) -> Any:
     )
     try:
         text = raw.removeprefix(BOM).decode()
+        has_halves = halves != "kept" and _SURROGATE_ESCAPE.search(text) is not None
+        if has_halves and halves == "replaced":
+            text = _HALF.sub(lambda found: found[1] or "\\ufffd", text)
         value = decoder.decode(text)
-        if not surrogates and _SURROGATE_ESCAPE.search(text):
+        if has_halves:
             _STRICT.encode(value).encode()
     except UnicodeDecodeError as error:
         raise WireError(PARSE_ERROR, f"the message is not UTF-8 (byte {error.start})") from error

@@ -108,6 +108,12 @@ def test_noise_on_stdout_is_counted_and_not_fatal() -> None:
     assert found.first == "Welcome to my server!"
 
 
+def test_half_a_character_in_an_answer_costs_that_character_alone() -> None:
+    result = Run("halves")(echo)
+
+    assert result["content"][0]["text"] == "hi\ufffd"
+
+
 def test_endless_noise_ends_the_session() -> None:
     with pytest.raises(SessionError, match="does not speak MCP") as caught:
         Run("flood")(echo)

@@ -79,7 +79,7 @@ class Wire:
         for payload, _ in flow.to_worker:
             self._keep_raw(payload)
         for message, frame in flow.to_host:
-            assert parse(decode(frame, surrogates=True)) == message
+            assert parse(decode(frame, halves="kept")) == message
             self.host.append(json.loads(frame))
             self.raw.append(frame)
 

@@ -24,7 +24,7 @@ def test_results_of_the_older_era_are_completed() -> None:
 def test_half_a_character_survives_the_translation() -> None:
     wire = elder()
     frame = b'{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"\\ud800"}]}}'
-    flow = wire.bridge.from_worker(parse(decode(frame, surrogates=True)), frame, 0.0)
+    flow = wire.bridge.from_worker(parse(decode(frame, halves="kept")), frame, 0.0)
 
     assert b"\\ud800" in flow.to_host[0][1]
 

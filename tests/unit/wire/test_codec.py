@@ -123,6 +123,25 @@ def test_an_escaped_surrogate_pair_is_one_character() -> None:
     assert decode(b'"\\ud83d\\ude00"') == "\N{GRINNING FACE}"
 
 
+@pytest.mark.parametrize(
+    ("raw", "value"),
+    [
+        (b'"a\\ud83d"', "a\ufffd"),
+        (b'"\\ude00\\uD83D"', "\ufffd\ufffd"),
+        (b'"\\ud83d\\ud83d\\ude00"', "\ufffd\N{GRINNING FACE}"),
+        (b'"\\\\ud83d"', "\\ud83d"),
+        (b'"\\\\\\ud83d"', "\\\ufffd"),
+        (b'{"\\ud83d":["\\udfff"]}', {"\ufffd": ["\ufffd"]}),
+    ],
+)
+def test_half_a_character_is_read_as_one_that_stands_for_it_where_that_is_wanted(raw: bytes, value: Any) -> None:
+    assert decode(raw, halves="replaced") == value
+
+
+def test_half_a_character_is_refused_where_nobody_asked_for_it() -> None:
+    assert "lone surrogate" in refusal_of(b'{"id":1,"a":"\\ud83d"}').message
+
+
 def test_ids_are_not_confused_by_the_integers_they_equal() -> None:
     assert [type(decode(raw)) for raw in (b"1", b"1.0", b"true", b'"1"')] == [int, float, bool, str]
 
