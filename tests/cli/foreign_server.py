@@ -1,7 +1,7 @@
 """A small MCP server on the bare standard library, as strangers write them; its first argument is its temper.
 
 good, noisy, legacy, flood, huge, dies, dies-in-call, silent, silent-call, refuses, modern, paged, endless, asks,
-stubborn, odd, halves
+stubborn, odd, halves, nan
 """
 
 import json
@@ -70,7 +70,8 @@ def call(params: dict[str, Any]) -> dict[str, Any]:
     if token is not None:
         send({"method": "notifications/progress", "params": {"progressToken": token, "progress": 1, "total": 2}})
     text = arguments["text"] * arguments.get("times", 1) + ("\ud83d" if TEMPER == "halves" else "")
-    return {"result": {"content": [{"type": "text", "text": text}], "structuredContent": {"arguments": arguments}}}
+    structured = {"share": float("nan")} if TEMPER == "nan" else {"arguments": arguments}
+    return {"result": {"content": [{"type": "text", "text": text}], "structuredContent": structured}}
 
 
 def answer(message: dict[str, Any]) -> dict[str, Any] | None:

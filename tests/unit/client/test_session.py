@@ -114,6 +114,15 @@ def test_half_a_character_in_an_answer_costs_that_character_alone() -> None:
     assert result["content"][0]["text"] == "hi\ufffd"
 
 
+def test_an_answer_that_cannot_be_read_is_told_at_once_with_the_reason() -> None:
+    async def seen(session: ClientSession) -> int:
+        with pytest.raises(SessionError, match=r"the server's answer cannot be read: .*NaN is not a JSON value"):
+            await echo(session)
+        return session.noise.lines
+
+    assert Run("nan")(seen) == 0
+
+
 def test_endless_noise_ends_the_session() -> None:
     with pytest.raises(SessionError, match="does not speak MCP") as caught:
         Run("flood")(echo)
