@@ -26,6 +26,21 @@ async def greet(ctx: Context) -> str:
     answer = await ctx.elicit("Who?", Name, key="who")
     return f"Greet {answer.value.name}" if answer.value else "Greet nobody"
 '''
+ODD = """
+import json, sys
+ANSWERS = {
+    "initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}, "resources": {}},
+                   "serverInfo": {"name": "odd", "version": "1"}},
+    "tools/list": {"tools": [{"name": "odd", "inputSchema": {"type": "object"}}]},
+    "tools/call": {"content": [{"type": "resource_link", "uri": "odd://a\\nfake: line\\u001b[2J"}]},
+    "resources/read": {"contents": [{"uri": "odd://a", "blob": "a"}]},
+}
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" in message:
+        answer = {"jsonrpc": "2.0", "id": message["id"], "result": ANSWERS[message["method"]]}
+        print(json.dumps(answer), flush=True)
+"""
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LIBRARY, TOOLS_ALONE = str(EXAMPLES / "library.py"), str(EXAMPLES / "inventory.py")
 
@@ -38,6 +53,15 @@ def test_resources_are_listed_and_read(cli: Cli) -> None:
     assert "68 bytes" in cli("resources", LIBRARY, "library://covers/1.png").stdout
     read = json.loads(cli("resources", LIBRARY, "library://covers/1.png", "--json").stdout)
     assert read["contents"][0]["blob"].startswith("iVBOR")
+
+
+def test_what_a_stranger_gets_wrong_breaks_no_line_and_no_command(cli: Cli) -> None:
+    server = ("--", sys.executable, "-c", ODD)
+    read = cli("resources", "odd://a", *server)
+    called = cli("call", "odd", *server)
+
+    assert (read.returncode, read.stdout) == (0, "[bytes: not in base64; --json gives them]\n")
+    assert called.stdout == "[resource_link odd://a\\u000afake: line\\u001b[2J]\n"
 
 
 def test_prompts_are_listed_and_shown(cli: Cli) -> None:

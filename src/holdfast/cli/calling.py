@@ -16,7 +16,7 @@ from holdfast.client.answering import Answerer
 from holdfast.client.peer import PeerError, PeerSilentError
 from holdfast.client.session import ClientSession
 from holdfast.errors import SessionError, UsageError
-from holdfast.present.bounds import ELLIPSIS
+from holdfast.present.bounds import ELLIPSIS, clean_line
 from holdfast.settings import Settings
 from holdfast.vocabulary.events import FaultRecorded
 from holdfast.wire.codec import encode
@@ -145,7 +145,7 @@ def _readable(result: dict[str, Any]) -> Iterator[str]:
             yield whole["text"]
             continue
         words = [item.get("type", "unknown"), whole.get("uri"), whole.get("mimeType")]
-        told = f"[{' '.join(str(word) for word in words if word)}]"
+        told = clean_line(f"[{' '.join(str(word) for word in words if word)}]")
         # A link is nothing more than its name, which `resources/read` takes.
         yield told if item.get("type") == "resource_link" else f"{told}; --json prints it whole"
     if not items and "structuredContent" in result:

@@ -129,8 +129,16 @@ def contents_lines(result: dict[str, Any]) -> Iterator[str]:
         if isinstance(part.get("text"), str):
             yield part["text"]
         else:
-            size = len(base64.b64decode(str(part.get("blob", "")), validate=False))
-            yield clean_line(f"[{part.get('mimeType') or 'bytes'}: {size} bytes; --json gives them]")
+            yield clean_line(
+                f"[{part.get('mimeType') or 'bytes'}: {_size(part.get('blob', ''))}; --json gives them]"
+            )
+
+
+def _size(blob: Any) -> str:
+    try:
+        return f"{len(base64.b64decode(str(blob), validate=False))} bytes"
+    except ValueError:  # what a stranger calls base64
+        return "not in base64"
 
 
 def message_lines(result: dict[str, Any]) -> Iterator[str]:
