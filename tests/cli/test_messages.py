@@ -92,7 +92,7 @@ def test_a_command_in_quotes_is_told_to_lose_them(cli: Cli) -> None:
     [
         ("tools torn.py", 2),
         ("call torn.py put key=a", 2),
-        ("serve torn.py", 2),
+        ("serve --kill-grace 15 torn.py", 2),  # the time that its worker has without a client
         ("contract snapshot torn.py", 3),
     ],
 )

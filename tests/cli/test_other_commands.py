@@ -258,7 +258,9 @@ def test_a_wrong_setting_is_named(
 
 def test_sdk_mode_without_the_sdk_is_one_line_and_exit_2(program: Cli, shop: Path, tmp_path: Path) -> None:
     (tmp_path / "mcp.py").write_text("raise ImportError('not here')\n")
-    done = program("serve", "shop.py", "--mcp-mode", "sdk", env={"PYTHONPATH": str(tmp_path)}, input="")
+    # There is no client, so the worker has this long to say what it refuses.
+    command = "serve shop.py --mcp-mode sdk --kill-grace 15"
+    done = program(*command.split(), env={"PYTHONPATH": str(tmp_path)}, input="")
     complaint = [line for line in done.stderr.splitlines() if not line.startswith("printed ")]
 
     assert (done.returncode, done.stdout) == (2, "")
