@@ -2,7 +2,7 @@
 
 import pytest
 from tests.rows import each_row
-from tests.unit.search.extracted import definitions_of
+from tests.unit.search.extracted import definitions_in, definitions_of
 
 from holdfast.search.extract.code import extract
 from holdfast.search.languages import fields_of
@@ -154,3 +154,25 @@ def test_a_definition_survives_what_is_broken_around_it(source: bytes) -> None:
 def test_kotlin_has_coroutines_but_no_word_for_awaiting_and_no_generators() -> None:
     assert {"async", "returns", "decorators", "param_defaults"} <= fields_of("kotlin")
     assert not {"awaits", "generator"} & fields_of("kotlin")
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("class A { fun run() {} }", ["class A", "method A.run"]),
+        ("class A { val b = 1 }", ["class A"]),
+        ("interface A { fun run() }", ["interface A", "method A.run"]),
+        ("fun interface A { fun run() }", ["interface A", "method A.run"]),
+        ("class A { companion object { const val B = 1 } }", ["class A", "variable A.B"]),
+        ("class A { inner class B { fun run() = it } }", ["class A", "class A.B", "method A.B.run"]),
+        ("enum class A { B { override fun run() = 1 }; abstract fun run(): Int }",
+         ["enum A", "class A.B", "method A.B.run", "method A.run"]),
+    ],
+)  # fmt: skip
+def test_a_body_that_ends_on_the_line_of_its_last_member_is_read_like_any_other(
+    source: str, found: list[str]
+) -> None:
+    extracted = extract("kotlin", "a.kt", source.encode())
+
+    assert [f"{chunk.kind} {chunk.name}" for chunk in definitions_in(extracted)] == found
+    assert extracted.remarks == []

@@ -236,6 +236,7 @@ DEFINITIONS = {
         ("method", "Color.shade", "public", 23, 23),
         ("class", "Point", "public", 24, 24),
         ("object", "Registry", "public", 25, 25),
+        ("method", "Registry.all", "public", 25, 25),
         ("type", "Id", "public", 26, 26),
         ("function", "String.twice", "internal", 27, 27),
         ("function", "main", "public", 28, 28),

@@ -58,13 +58,13 @@ class Captures:
         return [(by_end[index][1], span) for index, span in found if index >= 0]
 
 
-def blanked(source: bytes, spans: list[Span]) -> bytes:
-    """A copy of the source with these ranges overwritten by blanks."""
+def blanked(source: bytes, spans: list[Span], filler: bytes = b" ") -> bytes:
+    """A copy of the source with these ranges overwritten by blanks, or by another sign."""
     if not spans:
         return source
     copy = bytearray(source)
     for start, end in spans:
-        copy[start:end] = b" " * (end - start)
+        copy[start:end] = filler * (end - start)
     return bytes(copy)
 
 
@@ -95,20 +95,24 @@ def parse(language: Language, source: bytes) -> Captures:
         return _parse_best(language, source.translate(_AS_TEXT))
 
 
+_Attempt = tuple[Captures, bytes, list[Span]]  # what is found, in which text, and what was left out of it
+
+
 def _parse_best(language: Language, source: bytes) -> Captures:
     best, left_out = _parse_piece(language, source, 0), list[Span]()
     if not best.of("error"):
         return best
     hidden = language.hidden(source) if language.hidden is not None else []
     if _near(best.of("error"), hidden):  # all of them: they belong together
-        best, source, left_out = _without(language, source, hidden, best, left_out)
+        shown = blanked(source, hidden)
+        best, source, left_out = _better(language, (best, source, left_out), shown, hidden)
     if language.guessed is not None:
         guesses = set(language.guessed(source))
         for _ in range(MAX_GUESSES):  # behind what is mended, the parser stumbles at the next one
             near = _near(best.of("error"), sorted(guesses), AROUND)
-            before = len(left_out)
-            best, source, left_out = _without(language, source, near, best, left_out)
-            if len(left_out) == before:
+            shown, before = blanked(source, near, language.filler), source
+            best, source, left_out = _better(language, (best, source, left_out), shown, near)
+            if source is before:
                 break
             guesses.difference_update(near)
     best = _parse_pieces(language, source, best)
@@ -117,15 +121,13 @@ def _parse_best(language: Language, source: bytes) -> Captures:
     return best
 
 
-def _without(
-    language: Language, source: bytes, spans: list[Span], best: Captures, left_out: list[Span]
-) -> tuple[Captures, bytes, list[Span]]:
-    """What is found without these ranges, if less is broken then; and all that is left out."""
-    if not spans:
-        return best, source, left_out
-    shown = blanked(source, spans)
+def _better(language: Language, so_far: _Attempt, shown: bytes, left_out: list[Span]) -> _Attempt:
+    """What is found if the grammar is shown this instead, if less is broken then."""
+    best, source, before = so_far
+    if shown == source:
+        return so_far
     found = _parse_piece(language, shown, 0)
-    return (found, shown, left_out + spans) if _broken(found) < _broken(best) else (best, source, left_out)
+    return (found, shown, before + left_out) if _broken(found) < _broken(best) else so_far
 
 
 def _parse_pieces(language: Language, source: bytes, whole: Captures) -> Captures:

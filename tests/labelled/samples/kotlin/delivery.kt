@@ -197,3 +197,9 @@ suspend fun main() {
     val van = Van(clock = { System.nanoTime() }, route = emptyList())
     van.carry(Parcel.empty(), Stop("a" to 1))
 }
+
+class Weight(val grams: Int) { fun heavy() = grams > LIMIT }
+
+interface Listener { fun onStage() }
+
+class Route { companion object { const val LIMIT = 8 } }

@@ -162,6 +162,7 @@ class Language:
     misleading: re.Pattern[bytes] | None = None  # macros that the grammar would stumble over: not shown to it
     hidden: Callable[[bytes], list[tuple[int, int]]] | None = None  # of a file with errors, what is no code to it
     guessed: Callable[[bytes], list[tuple[int, int]]] | None = None  # what may be no code: left out near errors
+    filler: bytes = b" "  # what the grammar is shown in its place
     restart: re.Pattern[bytes] | None = None  # where a definition surely begins, whatever is broken before it
     documented: Callable[[str], list[tuple[str, str]]] = nothing_documented  # (documentation) -> facts in it
     comment_signs: re.Pattern[str] = SLASH_COMMENTS
