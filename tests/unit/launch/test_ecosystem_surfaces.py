@@ -87,6 +87,32 @@ macro_rules! inner {
 """
 
 
+SHORT = b"""//! Leaves early.
+#[doc(hidden)] pub mod __private { pub fn made() {} }
+/// It is one.
+pub fn one() {}
+#[inline] pub fn two() {}
+#[doc(hidden)]
+pub fn unfound() {}
+#[doc(hidden)] pub fn unfound_too() {}
+pub fn three() {}
+
+pub struct Row {
+    #[doc(hidden)] pub made: [u8; 4],
+    /// It is shown.
+    pub shown: u8,
+    /// It is for macros.
+    #[doc(hidden)]
+    pub unshown: u8,
+}
+
+impl Row {
+    #[doc(hidden)] pub fn __told(&self) {}
+    pub fn told(&self) {}
+}
+"""
+
+
 def symbols_in(root: Path, files: dict[str, bytes], name: str, platform: str) -> dict[str, dict[str, Any]]:
     """The interface of a product by its public names."""
     given: dict[str, Any] = {"product_name": name, "product_slug": name, "target_platform": platform}
@@ -103,6 +129,13 @@ def test_what_a_crate_hides_from_its_documentation_is_not_told_and_its_macros_ar
     }  # fmt: skip
     assert told["bails::bail"]["summary"] == "Leave early with a message."
     assert told["bails::ensure"]["summary"] == "Leave early unless it holds."
+
+
+def test_an_attribute_on_the_line_of_one_item_hides_no_other(tmp_path: Path) -> None:
+    files = {"Cargo.toml": CARGO, "src/lib.rs": SHORT, "README.md": b"# bails\n"}
+    assert set(symbols_in(tmp_path, files, "bails", "rust")) == {
+        "bails", "bails::one", "bails::two", "bails::three", "bails::Row", "bails::Row::shown", "bails::Row::told",
+    }  # fmt: skip
 
 
 def test_code_that_goes_on_in_a_link_is_one_piece_of_code(tmp_path: Path) -> None:
@@ -147,5 +180,9 @@ def test_a_nuspec_in_a_folder_of_its_own_packs_what_projects_elsewhere_build(tmp
         "src/runner/runner.csproj": project % b"Asserts.Runner",
         "src/runner/Held.cs": code % (b"Asserts.Runner", b"run", b""),
     }
-    told = symbols_in(tmp_path, files, "asserts", "dotnet")
-    assert set(told) == {"Asserts.Framework", "Asserts.Framework.Held", "Asserts.Framework.Held.@is"}
+    files["src/framework/framework.net20.csproj"] = files["src/framework/framework.csproj"]
+    place = place_of(tmp_path, files, product_name="asserts", product_slug="asserts", target_platform="dotnet")
+    facts, _, _ = built(place)
+    told = {symbol["qualified_name"] for symbol in facts["api_symbols"]}
+    assert facts["code_structure"]["lines"] == files["src/framework/Held.cs"].count(b"\n")
+    assert told == {"Asserts.Framework", "Asserts.Framework.Held", "Asserts.Framework.Held.@is"}

@@ -55,13 +55,13 @@ def dotnet_interface(repository: Repository, manifests: Sequence[Manifest], _nam
 
 def _sources(repository: Repository, manifests: Sequence[Manifest]) -> list[str]:
     """The files of the package, tests and what is generated left out."""
-    found: list[str] = []
+    found: dict[str, None] = {}  # once each: folders of projects may lie in each other, or be the same
     for folder in _folders(repository, manifests):
         for path in repository.under([folder], (".cs",)):
             inner = path.removeprefix(folder).lstrip("/")
             if not is_left_out(inner) and not inner.endswith((".Designer.cs", ".g.cs", "AssemblyInfo.cs")):
-                found.append(path)
-    return found
+                found[path] = None
+    return list(found)
 
 
 def _folders(repository: Repository, manifests: Sequence[Manifest]) -> list[str]:

@@ -24,7 +24,8 @@ _MOD = re.compile(r"^[ \t]*((?:#\[[^\]\n]*\]\s*)*)(pub(?:\([^)]*\))?\s+)?mod\s+(
 _PATH = re.compile(r"#\[path\s*=\s*\"([^\"]+)\"\]")
 _USE = re.compile(r"^[ \t]*((?:#\[[^\]\n]*\]\s*)*)pub\s+use\s+(?:::)?([^;]+);", re.MULTILINE)
 _HIDDEN = re.compile(r"#\[\s*doc\s*\((?:[^\"\])]*,)?\s*hidden\s*[,)]")
-_HEAD = re.compile(r"\s*(?:#\[|//)")
+# A line with nothing but attributes or a comment; one that goes on with an item is the head of no other.
+_HEAD = re.compile(r"\s*(?:#\[.*\]\s*(?://.*)?$|//)")
 _DOC = re.compile(r"^[ \t]*//! ?(.*)$")
 _FIELD = re.compile(r"^\s*pub\s+(\w+)\s*:")
 _VARIANT = re.compile(r"^\s*([A-Z]\w*)\s*(?:[,({=]|$)")
@@ -221,7 +222,7 @@ class _Finder:
             yield from (
                 Told(one, owner.source, owner.path)
                 for one in fields_of(item, owner.source, pattern, ("///",))
-                if one.doc
+                if one.doc and not _is_hidden(owner.source, one.start_line)
             )
         seen: set[str] = set()
         for told in self._owned().get(item.name, ()):
