@@ -402,6 +402,15 @@ def test_a_project_that_finds_no_room_leaves_nothing_and_says_what_to_do(
     assert list(tmp_path.rglob("*")) == ([tmp_path / "stock"] if was_there else [])
 
 
+def test_a_project_whose_last_file_cannot_be_made_leaves_no_folder_either(cli: Cli, tmp_path: Path) -> None:
+    name = "s" * 250  # with test_ before it, the name of its tests is too long for a file
+    done = cli("new", name, "--dir", "stock", cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert "holdfast: stock cannot be written: File name too long" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_path_that_cannot_be_used_is_one_line_and_a_remedy(cli: Cli) -> None:
     done = cli("launch", "list", "--launch-dir", "/proc/none")
 

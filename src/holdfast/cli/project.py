@@ -113,31 +113,30 @@ def _claim(directory: Path) -> None:
 
 def _write(directory: Path, texts: dict[str, str]) -> None:
     """All of the files; where one cannot be written, those before it go, so that the next attempt finds room."""
-    was_there = directory.exists()
-    written: list[Path] = []
+    made: list[Path] = []
     try:
+        if not directory.exists():
+            made.append(directory)
         _claim(directory)
         for path, text in texts.items():
             file = directory / path
-            file.parent.mkdir(exist_ok=True)
-            with file.open(
-                "x", encoding="utf-8"
-            ) as handle:  # never over a file that somebody else wrote meanwhile
-                written.append(file)
+            if not file.parent.exists():
+                file.parent.mkdir()
+                made.append(file.parent)
+            # Never over a file that somebody else wrote meanwhile.
+            with file.open("x", encoding="utf-8") as handle:
+                made.append(file)
                 handle.write(text)
     except OSError as error:
-        _take_back(directory, written, was_there=was_there)
+        _take_back(made)
         remedy = "check its permissions and the space on its disk, or choose another --dir; nothing was left"
         raise UsageError(f"{directory} cannot be written: {error.strerror or error}", remedy=remedy) from error
 
 
-def _take_back(directory: Path, written: list[Path], *, was_there: bool) -> None:
-    for file in written:
-        file.unlink(missing_ok=True)
-    emptied = {file.parent for file in written} - {directory}
-    for place in [*emptied, *([] if was_there else [directory])]:
-        with suppress(OSError):  # somebody else has put something there
-            place.rmdir()
+def _take_back(made: list[Path]) -> None:
+    for place in reversed(made):
+        with suppress(OSError):  # somebody else has put something there, or it was not made after all
+            place.rmdir() if place.is_dir() else place.unlink()
 
 
 def _filled(template: str, words: dict[str, str]) -> str:
