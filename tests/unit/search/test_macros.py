@@ -56,6 +56,13 @@ def test_a_function_between_macros_is_found_by_its_name_and_its_type(language: s
     assert "LIB_PURE" not in found[0].facts.get("uses", [])
 
 
+def test_a_long_directive_is_read_in_time_that_grows_with_it_alone() -> None:
+    source = b'#define DATA "' + b"x" * 500_000 + b'"\nLIB_BEGIN\nint b;'
+
+    assert [source[start:end] for start, end in macros_of_heads(source)] == [b"LIB_BEGIN"]
+    assert macros_of_heads(b"#" + b" " * 500_000) == []
+
+
 @pytest.mark.parametrize(
     "line", [b"a ", b"a b(\n", b"A b(c, \n", b";\nAAA\n", b"; \n\n", b"a::", b"a<", b"A f(x) AAA(b) ", b"AAA("]
 )

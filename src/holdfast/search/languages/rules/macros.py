@@ -30,7 +30,7 @@ _BEHIND = re.compile(_MACRO + rb"(?:\([^()\n]*\))?")
 # Macros that stand between two definitions, or before one, on lines of their own.
 _CALLED = _MACRO + rb"(?:\((?:[^();{}\n]|\([^()\n]*\))*\))?"
 _ALONE = re.compile(
-    rb"(?:\A\s*|(?:[;{}:>]|^#(?:[^\n]*[^\\\n])?)\s*?\n[ \t]*)"
+    rb"(?:\A\s*|(?:[;{}:>]|^#[^\n]*+(?<!\\))\s*?\n[ \t]*)"
     rb"(" + _CALLED + rb"(?:[ \t]*\n\s*" + _CALLED + rb")*)[ \t]*\n(?=\s*[\w#\[~])",
     re.MULTILINE,
 )
