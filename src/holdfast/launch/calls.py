@@ -79,8 +79,8 @@ def close() -> None:
     """Let go of the service; whoever needs one after this opens another."""
     global _service  # noqa: PLW0603
     written = threading.Event()
-    _aside(written.set, patience=_PATIENCE)
-    written.wait(_PATIENCE)  # what was asked for so far is recorded
+    if _aside(written.set, patience=_PATIENCE):
+        written.wait(_PATIENCE)  # what was asked for so far is recorded
     with _guard:
         if _service is not None:
             _service.close()
@@ -153,11 +153,12 @@ def _record(tool: str, arguments: Any, begun: datetime, **ended: Any) -> None:
 
 
 def _record_aside(tool: str, arguments: Any, begun: datetime, **ended: Any) -> None:
-    _aside(functools.partial(_record, tool, arguments, begun, **ended))
+    if not _aside(functools.partial(_record, tool, arguments, begun, **ended)):
+        logging.getLogger(__name__).warning("a call could not be recorded: too many wait for the store already")
 
 
-def _aside(work: Callable[[], None], *, patience: float = 0.0) -> None:
-    """Do it in a thread that nobody waits for, not even the end of the process; wait so long for a place there."""
+def _aside(work: Callable[[], None], *, patience: float = 0.0) -> bool:
+    """Do it in a thread that nobody waits for, not even the end of the process; False where no place came free."""
     global _writer  # noqa: PLW0603
     with _guard:
         if _writer is None:
@@ -166,7 +167,8 @@ def _aside(work: Callable[[], None], *, patience: float = 0.0) -> None:
     try:
         _records.put(work, timeout=patience)
     except queue.Full:
-        logging.getLogger(__name__).warning("a call could not be recorded: too many wait for the store already")
+        return False
+    return True
 
 
 def _write() -> None:
