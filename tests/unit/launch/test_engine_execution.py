@@ -167,6 +167,7 @@ def test_pages_are_changed_as_often_as_the_budget_allows(stage: Stage) -> None:
     assert (refused.code, refused.retryable, stage.state(run_id)) == ("FIX_EXHAUSTED", False, "VALIDATING")
     told = {"reason": "budget_exceeded", "budget": "max_patch_attempts", "limit": 2, "used": 2}
     assert {name: refused.details[name] for name in told} == told
+    assert "2 attempts at changing pages" in refused.message
     assert [item.status for item in stage.items(run_id, "fixer")] == ["finished"]
     stage.check(run_id)
 

@@ -7,6 +7,8 @@ was interrupted came to no end, and counts nothing.
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from holdfast.present.counted import counted
+
 if TYPE_CHECKING:
     from holdfast.launch.store.records import WorkItem
 
@@ -21,12 +23,14 @@ def exceeded(worker: str, items: Sequence["WorkItem"], budgets: Mapping[str, Any
     if worker not in _PATCHING:
         return None
     used = sum(one.worker in _PATCHING and _came_to_an_end(one) for one in items)
-    if used < budgets[_BUDGET]:
+    limit = budgets[_BUDGET]
+    if used < limit:
         return None
+    tried = f"{counted(used, 'attempt')} at changing pages"
     return {
         "code": "FIX_EXHAUSTED" if worker == "fixer" else "INVALID_INPUT",
-        "message": f"pages were changed {used} times, and the configuration allows {budgets[_BUDGET]} ({_BUDGET})",
-        "details": {"reason": "budget_exceeded", "budget": _BUDGET, "limit": budgets[_BUDGET], "used": used},
+        "message": f"{tried}, and the configuration allows {limit} ({_BUDGET})",
+        "details": {"reason": "budget_exceeded", "budget": _BUDGET, "limit": limit, "used": used},
     }
 
 
