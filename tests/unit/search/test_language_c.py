@@ -502,6 +502,12 @@ def test_a_type_that_a_variable_is_declared_with_is_no_part_of_the_variable(lang
     }
 
 
+def test_a_type_of_a_variable_inside_of_a_value_is_part_of_that_value() -> None:
+    source = "auto sum = [](int a) {\n  struct pair { int one; } both;\n  return a;\n};"
+
+    assert [chunk.name for chunk in definitions_of("cpp", source)] == ["sum", "sum.pair"]
+
+
 def test_a_class_that_is_defined_outside_of_what_it_belongs_to_is_found_with_that_name() -> None:
     source = """\
 class Shop::Till : public Base { void open() {} };

@@ -570,3 +570,16 @@ def test_functions_that_are_declared_in_one_list_with_variables_are_definitions_
         ("function", "d", 4),
         ("method", "a, c, e.run", 5),
     ]
+
+
+def test_functions_in_a_list_of_variables_inside_of_a_value_are_part_of_that_value() -> None:
+    source = """\
+var lib = (function () {
+  var a = 1, b = function () {};
+  return function c() {};
+})();"""
+
+    assert [(chunk.kind, chunk.name, chunk.start_line) for chunk in definitions_of("javascript", source)] == [
+        ("variable", "lib", 1),
+        ("function", "lib.b", 2),
+    ]

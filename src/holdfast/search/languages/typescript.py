@@ -37,6 +37,8 @@ _EXTRA = f"""
   (_ (variable_declarator name: (identifier) @name)) @def.variable)))
 (internal_module body: (statement_block (export_statement declaration: (_
   (variable_declarator name: (identifier) @name)) @def.variable)))
+(internal_module body: (statement_block (export_statement declaration: (_
+  (variable_declarator value: $VALUE) @beside))))
 
 (ambient_declaration (_) @wrapped) @wrapper
 (ambient_declaration "declare" @modifier)

@@ -87,7 +87,7 @@ DEFINITIONS = f"""
 {_UNSET}
 {_ENUMS}
 {_PROTOTYPES}
-(declaration type: (_ body: (_)) @beside)
+{at_places("(declaration type: (_ body: (_)) @beside)")}
 (preproc_def name: (_) @name value: (_)) @def.variable
 (preproc_function_def name: (_) @name value: (_) @body) @def.function
 (preproc_params (identifier) @params)

@@ -44,10 +44,10 @@ _DEFINITIONS = """
 
 (variable_declarator . name: (identifier) . $TYPE value: $PARTS)
 [(lexical_declaration . $FUNCTION .) (variable_declaration . $FUNCTION .)] @def.function
-[(lexical_declaration $FUNCTION @def.function @beside . ",")
- (variable_declaration $FUNCTION @def.function @beside . ",")]
-[(lexical_declaration "," $FUNCTION @def.function @beside)
- (variable_declaration "," $FUNCTION @def.function @beside)]
+[(lexical_declaration $FUNCTION @def.function . ",")
+ (variable_declaration $FUNCTION @def.function . ",")]
+[(lexical_declaration "," $FUNCTION @def.function)
+ (variable_declaration "," $FUNCTION @def.function)]
 [(lexical_declaration . (variable_declarator . name: (identifier) @name . value: (class)) .)
  (variable_declaration . (variable_declarator . name: (identifier) @name . value: (class)) .)] @def.class
 
@@ -88,6 +88,9 @@ _DEFINITIONS = """
   (#not-eq? @_callee "require"))
 (program (export_statement declaration: [(lexical_declaration $VARIABLES) (variable_declaration $VARIABLES)]
   @def.variable))
+(program [(lexical_declaration (variable_declarator value: $VALUE) @beside)
+  (variable_declaration (variable_declarator value: $VALUE) @beside)])
+(program (export_statement declaration: (_ (variable_declarator value: $VALUE) @beside)))
 (program (export_statement declaration: (_
   (variable_declarator . name: (object_pattern (shorthand_property_identifier_pattern) @name))) @def.variable))
 

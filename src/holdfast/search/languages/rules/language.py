@@ -21,6 +21,7 @@ Captures of definitions (attributed to the innermost definition around them; the
                    @named.WORD: so is the member of this name
   @decorator       one decorator or annotation; @flag.async, @flag.generator anything that shows it
   @beside          a definition that a variable is declared with, but that is not part of its value: struct a {} b;
+                   captured where declarations of variables are definitions, since in a value it is part of it
   @lent            a part of its head that is done by the scope around it, as every @decorator is; what has one is
                    an anonymous class, and its @name is that of another
   @wrapper         a node that belongs to the definition @wrapped in it (decorators, export); capture both
