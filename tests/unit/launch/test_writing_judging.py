@@ -90,6 +90,10 @@ def test_a_model_may_change_words_but_no_facts(told: str, problem: str) -> None:
         ("Files are read before a lock.", "Files are read after a lock.", False),
         ("The cache is on by default.", "The cache is off by default.", False),
         ("The cache is off by default.", "The cache is on by default.", False),
+        ("The count goes up.", "The count goes down.", False),
+        ("Files are moved in the folder.", "Files are moved out of the folder.", False),
+        ("It retries because the server fails.", "It retries so the server fails.", False),
+        ("It takes either a path or a file.", "It takes both a path and a file.", False),
     ],
 )
 def test_facts_that_could_be_mixed_up_stay_in_their_order(own: str, told: str, *, is_taken: bool) -> None:

@@ -40,7 +40,10 @@ _DEGREES = {
     "always": "always all every any each entire entirely fully completely guaranteed guarantee whatever",
     "state": "experimental deprecated beta alpha stable unstable obsolete legacy",
 }
-_SIDES = frozenset({"before", "after", "from", "off", "under", "below", "above"})
+_SIDES = frozenset({
+    "before", "after", "from", "off", "out", "up", "down", "over", "under", "above", "below", "because", "either",
+    "both",
+})  # fmt: skip
 """Words that hold others together and have an opposite that does so, too."""
 _DEGREE_OF = {word: name for name, words in _DEGREES.items() for word in words.split()}
 _ENDINGS = ("ations", "ation", "ings", "ing", "ions", "ion", "ies", "ied", "es", "ed", "s", "e")
