@@ -19,7 +19,7 @@ from holdfast.search.filters import conditions
 from holdfast.search.query import tree
 from holdfast.search.rank import is_stop_word
 from holdfast.search.regex_match import RegexMatches
-from holdfast.search.request import SearchRequest, with_shortcuts
+from holdfast.search.request import SearchRequest, modes, with_shortcuts
 from holdfast.search.store.reader import StoreReader
 from holdfast.search.tokens import terms_of
 
@@ -51,7 +51,12 @@ class Planner:
         self._filtered: tuple[Condition, ...] | None = None
         self._common: Condition | None = None  # what was planned, where it is the same for every mode
         self._matching: dict[tuple[str, str, str], Condition] = {}  # what regular expressions were found to match
-        self.warnings: list[str] = []
+        self._matches = RegexMatches(engine, store, modes(request))
+
+    @property
+    def warnings(self) -> list[str]:
+        """What could not be looked for everywhere."""
+        return self._matches.warnings
 
     def plan(self, mode: str) -> Condition:
         """The condition that a chunk of a mode has to meet."""
@@ -154,9 +159,7 @@ class Planner:
     def _regex(self, pattern: str, flags: str) -> Condition:
         key = (pattern, flags, self._mode)
         if key not in self._matching:
-            matches = RegexMatches(self._engine, self._store)
-            self._matching[key] = Chunks(matches.chunks(pattern, flags, self._mode))
-            self.warnings += matches.warnings
+            self._matching[key] = Chunks(self._matches.chunks(pattern, flags, self._mode))
         return self._matching[key]
 
     def _filter(self, field: str, value: str) -> Condition:

@@ -20,7 +20,7 @@ from holdfast.search.packing import unpack_text
 from holdfast.search.prepared import PreparedChunk, unpacked_words
 from holdfast.search.store.database import ALIVE, connect_to_read
 
-__all__ = ["ChunkRow", "FileRow", "IndexFacts", "StoreReader"]
+__all__ = ["ChunkPlace", "ChunkRow", "FileRow", "IndexFacts", "StoreReader"]
 
 _BATCH = 256  # values in one IN (...)
 _MOST_REMEMBERED = 64  # sets of files and the like
@@ -49,6 +49,15 @@ class ChunkRow(NamedTuple):
     def unpacked_words(self) -> str:
         """The words of the chunk; ranking counts them."""
         return unpacked_words(self.words)
+
+
+class ChunkPlace(NamedTuple):
+    """Where a chunk stands, for those who look at many and show few of them."""
+
+    id: int
+    mode: str
+    start: int
+    end: int
 
 
 class FileRow(NamedTuple):
@@ -153,6 +162,15 @@ class StoreReader:
         columns = "id, file, mode, kind, name, start, end, start_line, end_line, words"
         rows = self._all(f"SELECT {columns} FROM chunks WHERE file = ? ORDER BY start, id", file)  # noqa: S608
         return [ChunkRow(*row) for row in rows]
+
+    def places_of(self, file: int) -> list[ChunkPlace]:
+        """Every chunk of a file, in order, without its words."""
+        return [
+            ChunkPlace(*row)
+            for row in self._all(
+                'SELECT id, mode, start, "end" FROM chunks WHERE file = ? ORDER BY start, id', file
+            )
+        ]
 
     def details(self, numbers: Iterable[int]) -> dict[int, dict[str, Any]]:
         """All that is shown of chunks: signature, facts, counts, ..."""
