@@ -23,6 +23,12 @@ _ORDER = re.compile(
     r"\s*(?:noqa|type:|pragma\b|pylint:|fmt:|ruff:|isort:|mypy:|pyright:|flake8:|yapf:|nosec|eslint|prettier-|"
     r"@ts-|istanbul|c8 |jshint|tslint|nolint|go:|[+]build|NOLINT|clang-format|shellcheck|-\*-|!/)"
 )
+_OF_A_FILE = re.compile(
+    r"^\s*[@\\](?:file|license|module|package|preserve|copyright|mainpage|page|defgroup|addtogroup|name)|"
+    r"\bcopyright\b|\bSPDX-|^\s*@[{}]",
+    re.MULTILINE | re.IGNORECASE,
+)
+_SIGN = re.compile(rb"\S")
 _QUOTES = re.compile(r"^~?[a-zA-Z]{0,2}(\"\"\"|'''|\"|')")
 
 
@@ -49,7 +55,7 @@ def attach(
     blocks: list[Block], owners: Owners, definitions: list[Scope], page: Page, language: Language
 ) -> list[Chunk]:
     """Give definitions their documentation, and make the chunks of the prose."""
-    above = _by_line_below(blocks, definitions, page) if language.doc_comments else {}
+    above = _by_line_below(blocks, definitions, page, language) if language.doc_comments else {}
     chunks: list[Chunk] = []
     for block in blocks:
         documented = above.get(block.start)
@@ -66,18 +72,39 @@ def attach(
     return chunks
 
 
-def _by_line_below(blocks: list[Block], definitions: list[Scope], page: Page) -> dict[int, Scope]:
-    """The block, by its start, whose last line is the one right above a definition."""
+def _by_line_below(
+    blocks: list[Block], definitions: list[Scope], page: Page, language: Language
+) -> dict[int, Scope]:
+    """The definition below a block, by the start of the block: right below it, or behind blank lines too where the
+    language has comments that are made to document what comes next."""
     starts: dict[int, Scope] = {}
     for scope in definitions:
         starts.setdefault(page.line(scope.start), scope)
         starts.setdefault(page.line(scope.head), scope)
     found: dict[int, Scope] = {}
     for block in blocks:
-        documented = starts.get(page.line(block.end - 1) + 1)
+        below = page.line(block.end - 1) + 1
+        documented = starts.get(below)
+        if documented is None and _reaches_down(block, page, language):
+            documented = starts.get(page.line(_next_sign(page, block.end)))
         if documented is not None and not block.is_docstring and not _trails(page, block.start):
             found[block.start] = documented
     return found
+
+
+def _reaches_down(block: Block, page: Page, language: Language) -> bool:
+    """Whether blank lines do not part a comment from what it documents; those about a whole file document none."""
+    signs = language.doc_signs
+    return (
+        signs is not None
+        and signs.match(page.source, block.start) is not None
+        and not _OF_A_FILE.search(block.text)
+    )
+
+
+def _next_sign(page: Page, after: int) -> int:
+    sign = _SIGN.search(page.source, after)
+    return sign.start() if sign else len(page.source) - 1
 
 
 def _trails(page: Page, start: int) -> bool:

@@ -15,7 +15,7 @@ from holdfast.search.languages.rules.clike import (
     parameters,
 )
 from holdfast.search.languages.rules.conditionals import hidden_branches
-from holdfast.search.languages.rules.language import Language, every_field
+from holdfast.search.languages.rules.language import DOXYGEN, Language, every_field
 from holdfast.search.languages.rules.macros import macros_of_heads
 
 __all__ = ["LANGUAGE"]
@@ -77,4 +77,5 @@ LANGUAGE = Language(
         rb"(?:#define |(?:static|extern|inline|struct|enum|union|typedef|const|void|int|char|[a-z]\w*_t)\b)",
         re.MULTILINE,
     ),
+    doc_signs=DOXYGEN,
 )

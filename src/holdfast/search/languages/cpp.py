@@ -20,7 +20,7 @@ from holdfast.search.languages.rules.clike import (
 from holdfast.search.languages.rules.clike import imports as included
 from holdfast.search.languages.rules.conditionals import hidden_branches
 from holdfast.search.languages.rules.definitions import no_visibility
-from holdfast.search.languages.rules.language import Import, Language, every_field, words
+from holdfast.search.languages.rules.language import DOXYGEN, Import, Language, every_field, words
 from holdfast.search.languages.rules.macros import macros_of_heads
 
 __all__ = ["LANGUAGE"]
@@ -284,4 +284,5 @@ LANGUAGE = Language(
         rb"|constexpr|void|int|char|bool|auto|std::\w+)\b)",
         re.MULTILINE,
     ),
+    doc_signs=DOXYGEN,
 )

@@ -3,7 +3,7 @@
 import re
 
 from holdfast.search.languages.rules.definitions import access
-from holdfast.search.languages.rules.language import Import, Language, Parameter, every_field, words
+from holdfast.search.languages.rules.language import DOC_COMMENTS, Import, Language, Parameter, every_field, words
 from holdfast.search.languages.rules.lists import find_outside, split_typed
 
 __all__ = ["LANGUAGE"]
@@ -300,4 +300,5 @@ LANGUAGE = Language(
     restart=re.compile(
         rb"^[ \t]*(?:public|internal|private|protected|static|abstract|sealed|namespace)\b", re.MULTILINE
     ),
+    doc_signs=DOC_COMMENTS,
 )

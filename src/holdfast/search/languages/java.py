@@ -2,7 +2,7 @@
 
 import re
 
-from holdfast.search.languages.rules.language import Import, Language, Parameter, every_field, words
+from holdfast.search.languages.rules.language import DOC_COMMENTS, Import, Language, Parameter, every_field, words
 from holdfast.search.languages.rules.lists import split_list
 
 __all__ = ["LANGUAGE"]
@@ -218,4 +218,5 @@ LANGUAGE = Language(
         re.MULTILINE,
     ),
     receivers=frozenset({"this", "super"}),
+    doc_signs=DOC_COMMENTS,
 )

@@ -3,7 +3,7 @@
 import re
 
 from holdfast.search.languages.rules.definitions import access
-from holdfast.search.languages.rules.language import Import, Language, Parameter, every_field, words
+from holdfast.search.languages.rules.language import DOC_BLOCKS, Import, Language, Parameter, every_field, words
 from holdfast.search.languages.rules.lists import find_outside, split_list
 
 __all__ = ["LANGUAGE"]
@@ -264,4 +264,5 @@ LANGUAGE = Language(
     receivers=frozenset({"this", "super"}),
     implied=frozenset({"it", "field"}),
     naming=lambda written: written.replace("`", ""),
+    doc_signs=DOC_BLOCKS,
 )

@@ -7,7 +7,7 @@ without their dollar sign, and everything else as it is written: `this->items`, 
 import re
 
 from holdfast.search.languages.rules.definitions import access
-from holdfast.search.languages.rules.language import Import, Language, Parameter, every_field, words
+from holdfast.search.languages.rules.language import DOC_BLOCKS, Import, Language, Parameter, every_field, words
 from holdfast.search.languages.rules.lists import find_outside, split_list
 from holdfast.search.languages.rules.literals import type_of_literal
 
@@ -224,4 +224,5 @@ LANGUAGE = Language(
     silent_sign="$",
     callee=_callee,
     receivers=frozenset({"$this", "self", "static", "parent"}),
+    doc_signs=DOC_BLOCKS,
 )

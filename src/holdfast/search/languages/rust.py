@@ -7,7 +7,7 @@ thrown here is a panic. `?` is no branch, and `Ok`, `Err`, `Some` and `None` are
 import re
 from collections.abc import Iterator
 
-from holdfast.search.languages.rules.language import Import, Language, Parameter, every_field, words
+from holdfast.search.languages.rules.language import DOC_COMMENTS, Import, Language, Parameter, every_field, words
 from holdfast.search.languages.rules.lists import find_outside, split_list, split_typed
 
 __all__ = ["LANGUAGE"]
@@ -265,4 +265,5 @@ LANGUAGE = Language(
         rb"^(?:#\[[^\n]*\n){0,9}(?:pub|fn|struct|enum|trait|impl|mod|const|static|type|unsafe|async|macro_rules)\b",
         re.MULTILINE,
     ),
+    doc_signs=DOC_COMMENTS,
 )

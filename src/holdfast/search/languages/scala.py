@@ -3,7 +3,7 @@
 import re
 
 from holdfast.search.languages.rules.definitions import access
-from holdfast.search.languages.rules.language import Import, Language, Parameter, every_field, words
+from holdfast.search.languages.rules.language import DOC_BLOCKS, Import, Language, Parameter, every_field, words
 from holdfast.search.languages.rules.lists import find_outside, split_list
 
 __all__ = ["LANGUAGE"]
@@ -253,4 +253,5 @@ LANGUAGE = Language(
     ),
     receivers=frozenset({"this", "super"}),
     trims=True,
+    doc_signs=DOC_BLOCKS,
 )

@@ -3,7 +3,7 @@
 import re
 
 from holdfast.search.languages.rules.definitions import access
-from holdfast.search.languages.rules.language import Import, Language, Parameter, every_field, words
+from holdfast.search.languages.rules.language import DOC_COMMENTS, Import, Language, Parameter, every_field, words
 from holdfast.search.languages.rules.lists import find_outside, split_list
 
 __all__ = ["LANGUAGE"]
@@ -236,4 +236,5 @@ LANGUAGE = Language(
     receivers=frozenset({"self", "super", "Self"}),
     implied=frozenset({"$0", "$1", "$2", "newValue", "oldValue"}),
     naming=lambda written: written.replace("`", ""),
+    doc_signs=DOC_COMMENTS,
 )

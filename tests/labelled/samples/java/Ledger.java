@@ -231,3 +231,9 @@ non-sealed class Nightly extends Job {
         }
     }
 }
+
+/** Counts what was opened; the blank line parts nothing. */
+
+final class Opened {
+    int count;
+}

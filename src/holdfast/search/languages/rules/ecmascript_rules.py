@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from holdfast.search.languages.rules.language import Import, Language, Parameter, every_field, words
+from holdfast.search.languages.rules.language import DOC_BLOCKS, Import, Language, Parameter, every_field, words
 from holdfast.search.languages.rules.literals import type_of_literal
 
 __all__ = ["define_language"]
@@ -273,4 +273,5 @@ def define_language(name: str, grammar: str, query: str, *typed_facts: str) -> L
         mutators=_MUTATORS,
         receivers=frozenset({"this", "super", "arguments"}),
         restart=_RESTART,
+        doc_signs=DOC_BLOCKS,
     )

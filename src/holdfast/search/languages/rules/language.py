@@ -66,6 +66,9 @@ from dataclasses import dataclass, field
 from holdfast.search.model import COUNTS, FLAGS
 
 __all__ = [
+    "DOC_BLOCKS",
+    "DOC_COMMENTS",
+    "DOXYGEN",
     "HASH_COMMENTS",
     "SLASH_COMMENTS",
     "Import",
@@ -81,6 +84,11 @@ __all__ = [
 # What is taken from the beginning and the end of each line of a comment.
 HASH_COMMENTS = re.compile(r"^[ \t]*#+[!:]?[ \t]?|[ \t\r]+$", re.MULTILINE)
 SLASH_COMMENTS = re.compile(r"^[ \t]*(?://+!?|/\*+!?|\*+/|\*+)[ \t]?|[ \t\r]*\**/?[ \t\r]*$", re.MULTILINE)
+
+# How comments begin that are made to document what comes next: /** and ///, and not a rule of stars or slashes.
+DOC_BLOCKS = re.compile(rb"/\*\*(?![*/])")
+DOC_COMMENTS = re.compile(rb"/\*\*(?![*/])|///(?!/)")
+DOXYGEN = re.compile(rb"(?:/\*\*(?![*/])|/\*!|///(?!/)|//!)(?!<)")  # with < it is about what stands before
 
 # Fields that every language with definitions has, or that a later stage fills in for all of them.
 _ALWAYS = frozenset({"signature", "visibility", "doc", "imports", "exports"})
@@ -168,6 +176,7 @@ class Language:
     documented: Callable[[str], list[tuple[str, str]]] = nothing_documented  # (documentation) -> facts in it
     comment_signs: re.Pattern[str] = SLASH_COMMENTS
     doc_comments: bool = True  # the comment right above a definition documents it
+    doc_signs: re.Pattern[bytes] | None = None  # how one begins that does so across blank lines as well
     trims: bool = False  # a comment that the grammar counts to the end of a definition is none of it
     naming: Callable[[str], str] | None = None  # (a defined or called name as written) -> without quotes
     joins: bool = False  # neighbours of the same name are clauses of one definition
