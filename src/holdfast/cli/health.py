@@ -16,7 +16,7 @@ __all__ = ["command_line", "describe_health", "duration"]
 _WIDTH = 110
 _MARGIN = 14  # in front of a text, and of its further lines
 _MOST = 6  # lines of a reason
-_REASONS = frozenset({"", "last fault"})
+_REASONS = frozenset({"", "last fault", "tools"})
 # Counters in the order in which they matter; those that are zero are left out, except the first two.
 _COUNTERS = ("requests", "answered", "replayed", "ambiguous", "cancelled", "timeouts", "late", "noise_lines",
              "workers_lost")  # fmt: skip
@@ -43,6 +43,7 @@ def _facts(health: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "host", _joined(_some("pid {}", health.get("pid")), up)
     yield "command", command_line(health.get("command"))
     yield "worker", _worker(health)
+    yield "tools", _some("not known: {}", health.get("tools_trouble"))
     yield (
         "session",
         _joined(

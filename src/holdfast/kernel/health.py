@@ -58,6 +58,7 @@ def health(state: State, now: float, started_at: float) -> dict[str, Any]:
         "held_for_probe": sum(entry.hold is not None for entry in state.pending.values()),
         "spare": _spare(state),
         "tools": len(state.catalog.tools) if state.catalog is not None else None,
+        "tools_trouble": (active.list_trouble or None) if active is not None else None,
         "counters": {name: state.counts.get(name, 0) for name in _COUNTS},
     }
 

@@ -155,6 +155,7 @@ class Worker(NamedTuple):
     cursors: frozenset[str] = frozenset()
     is_list_outdated: bool = False  # its tools have changed since it was asked for them
     catalog: Catalog = NO_CATALOG
+    list_trouble: str = ""  # why its tools are not known
     server: Mapping[str, Any] = MappingProxyType({})  # its name and version, as it says
     is_told: bool = False  # of the session, and of all facts about it
     to_tell: tuple[bytes, ...] = ()  # facts that wait until it has answered the one before

@@ -14,10 +14,10 @@ from holdfast.kernel.rules import STREAM_METHODS
 from holdfast.kernel.state import Errand, ErrandKind, Role, Session, Worker, WorkerPhase
 from holdfast.kernel.turn import Turn
 from holdfast.present.profile import HANDSHAKE_REVISIONS, META_SERVER_INFO, META_SUBSCRIPTION
-from holdfast.vocabulary.events import WorkerReady
+from holdfast.vocabulary.events import ToolsNotListed, WorkerReady
 from holdfast.vocabulary.execution import SessionPhase
 from holdfast.wire.codec import RELAY_DEPTH, decode, encode
-from holdfast.wire.envelope import Response, notification_message
+from holdfast.wire.envelope import METHOD_NOT_FOUND, Response, notification_message
 
 __all__ = [
     "abilities_of",
@@ -40,6 +40,7 @@ __all__ = [
     "worker_opened",
 ]
 
+_LONGEST_TROUBLE = 500
 _TOOLS_CHANGED = "notifications/tools/list_changed"
 _UNDER_HANDSHAKE = frozenset({SessionPhase.AWAITING_INITIALIZED, SessionPhase.LIVE})
 
@@ -287,21 +288,34 @@ def tools_listed(turn: Turn, worker: Worker, response: Response | None, size: in
         if len(worker.cursors) <= policy.pages_max and worker.page_bytes <= policy.pages_bytes:
             _list_tools(turn, turn.put_worker(worker), cursor)
             return
+    why = _why_not_listed(response)
     listed = response is not None and response.error is None
     if is_candidate(turn, worker) and not listed:
-        why = response.error["message"] if response is not None and response.error else "it did not answer in time"
-        text = f"the new release cannot list its tools: {why}"
+        text = f"the new release cannot list its tools: {why or 'it knows no tools/list'}"
         stop_worker(turn, worker, {"class": "rollout", "code": "TOOLS_NOT_LISTED", "message": text})
         return
     server = worker.server or server_told(result)
     known = worker.catalog if worker.catalog.tools else turn.state.catalog or NO_CATALOG
     # What its predecessor said is a better guess than nothing: it runs the same program.
     catalog = read_catalog(pages, turn.state.policy) if listed or pages else known
-    worker = _without_list(turn, worker._replace(catalog=catalog, server=server))
+    worker = _without_list(turn, worker._replace(catalog=catalog, server=server, list_trouble=why))
+    if why:
+        turn.record(ToolsNotListed(worker.generation, worker.role.value, why))
     if worker.phase is WorkerPhase.LISTING:
         _become_ready(turn, worker)
     elif worker.role is Role.ACTIVE and worker.phase is WorkerPhase.READY:
         turn.state.catalog = catalog  # the worker itself has announced the change
+
+
+def _why_not_listed(response: Response | None) -> str:
+    """Why nobody knows what tools a worker has; empty where it told them, or has none to tell."""
+    if response is None:
+        return "it did not answer in time"
+    if response.error is not None:
+        is_unknown = response.error.get("code") == METHOD_NOT_FOUND
+        return "" if is_unknown else str(response.error["message"])[:_LONGEST_TROUBLE]
+    has_list = isinstance(response.result, dict) and isinstance(response.result.get("tools"), list)
+    return "" if has_list else "its answer holds no list of tools"
 
 
 def _become_ready(turn: Turn, worker: Worker) -> None:

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 __all__ = ["EVENTS", "CallEnded", "CallReplayed", "Event", "FaultRecorded", "FrontLost", "FrontStarted",
            "HostStarted", "HostStopped", "HotPaths", "KillFailed", "LeftoversReaped", "MessageRejected",
-           "RequestEnded", "RolloutDone", "ServerStarted", "ServerStopped", "StdoutNoise", "WorkAbandoned",
-           "WorkerLost", "WorkerReady", "WorkerStarted"]  # fmt: skip
+           "RequestEnded", "RolloutDone", "ServerStarted", "ServerStopped", "StdoutNoise", "ToolsNotListed",
+           "WorkAbandoned", "WorkerLost", "WorkerReady", "WorkerStarted"]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +210,20 @@ class WorkerReady(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class ToolsNotListed(Event):
+    """A worker was asked for its tools, and what came cannot be used: it serves, but its tools are not known.
+
+    Calls are passed on all the same. None of them is repeated after a loss, unless a predecessor told its effect.
+    """
+
+    name: ClassVar[str] = "tools_not_listed"
+    ours: ClassVar[frozenset[str]] = frozenset({"role"})
+    generation: int
+    role: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class WorkerLost(Event):
     """A worker ended without having been asked to, or had to be ended; `in_flight` requests were with it.
 
@@ -304,6 +318,7 @@ EVENTS: tuple[type[Event], ...] = (
     HostStopped,
     WorkerStarted,
     WorkerReady,
+    ToolsNotListed,
     WorkerLost,
     RolloutDone,
     CallReplayed,

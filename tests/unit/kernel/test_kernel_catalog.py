@@ -16,6 +16,7 @@ from tests.unit.kernel.driver import (
 )
 
 from holdfast.kernel.catalog import ToolFacts, pointer_value, read_catalog
+from holdfast.kernel.health import health
 from holdfast.kernel.policy import Policy
 from holdfast.kernel.state import ErrandKind, WorkerPhase
 from holdfast.vocabulary.effects import EffectKind
@@ -82,6 +83,35 @@ def test_a_server_that_cannot_list_its_tools_is_served_and_its_calls_are_sent_at
     world.lose_worker()
 
     assert world.code_of(1) == "AMBIGUOUS_OUTCOME"
+
+
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [
+        ({"error": {"code": -32603, "message": "a key stands twice"}}, "a key stands twice"),
+        ({"result": {}}, "its answer holds no list of tools"),
+        ({"error": {"code": -32601, "message": "Method not found"}}, None),  # it has none
+        ({"result": {"tools": []}}, None),
+    ],
+)
+def test_a_worker_whose_tools_are_not_known_is_told_of_with_the_reason(
+    reply: dict[str, Any], why: str | None
+) -> None:
+    world = listing()
+    world.worker_says({"jsonrpc": "2.0", "id": world.errand(ErrandKind.LIST_TOOLS), **reply})
+
+    assert health(world.state, world.now, 0.0)["tools_trouble"] == why
+    told = [event.message for event in world.events("tools_not_listed")]
+    assert told == ([] if why is None else [why])
+
+
+def test_a_list_that_is_read_at_last_ends_the_trouble_with_it() -> None:
+    world = listing()
+    world.worker_fails(world.errand(ErrandKind.LIST_TOOLS))
+    world.worker_says(LIST_CHANGED)
+    page(world, TOOLS)
+
+    assert health(world.state, world.now, 0.0)["tools_trouble"] is None
 
 
 def test_an_error_on_a_later_page_keeps_what_was_listed_before() -> None:
