@@ -5,6 +5,7 @@ published schema accepted them; what is refused here is what a schema cannot say
 exist or a validator of the author.
 """
 
+import json
 import math
 import re
 from collections.abc import Callable
@@ -55,6 +56,12 @@ def argument_binder(adapter: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
     from pydantic_core import ValidationError
 
     validate = adapter.validator.validate_python
+    if _is_strict(adapter.core_schema):
+        # A strict type takes a date, an enum or a tuple from Python only as such; from JSON in the form JSON has.
+        validate_json = adapter.validator.validate_json
+
+        def validate(arguments: dict[str, Any]) -> Any:
+            return validate_json(json.dumps(arguments))
 
     def bind(arguments: dict[str, Any]) -> dict[str, Any]:
         try:
@@ -64,6 +71,13 @@ def argument_binder(adapter: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
         return bound
 
     return bind
+
+
+def _is_strict(part: Any) -> bool:
+    """Whether something in a schema of pydantic's own is declared strict."""
+    if isinstance(part, dict):
+        return part.get("strict") is True or any(map(_is_strict, part.values()))
+    return isinstance(part, (list, tuple)) and any(map(_is_strict, part))
 
 
 def value_dumper(

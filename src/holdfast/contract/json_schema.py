@@ -59,6 +59,12 @@ def type_schema(adapter: TypeAdapter[Any], *, output: bool) -> dict[str, Any]:
 
 
 def _not_json(error: Exception) -> Untypable:
+    _, of_pattern, parsed = str(error).partition("regex parse error:")
+    if of_pattern:
+        return Untypable(
+            f"has a pattern that cannot be used: {parsed.rpartition('error: ')[2].strip()}",
+            r"write it without look-around, back references and \Z, which not every validator has",
+        )
     # What pydantic advises after its first sentence is not what a tool's author should do.
     reason = str(error).partition(" Set `")[0].partition("\n")[0].strip() or type(error).__name__
     return Untypable(
@@ -122,6 +128,10 @@ class _ContractSchema(GenerateJsonSchema):
     @override
     def bytes_schema(self, schema: core_schema.BytesSchema) -> dict[str, Any]:
         raise Untypable("holds bytes, which JSON does not have", "use str, and say how it is encoded")
+
+    @override
+    def is_subclass_schema(self, schema: core_schema.IsSubclassSchema) -> dict[str, Any]:
+        raise Untypable("is a class, which JSON does not have", "take its name, as a Literal or an Enum")
 
     @override
     def complex_schema(self, schema: core_schema.ComplexSchema) -> dict[str, Any]:

@@ -130,10 +130,31 @@ def arguments_type(parameters: tuple[Parameter, ...]) -> Any:
 
 
 def _annotation(parameter: Parameter) -> Any:
-    """The type of a parameter, with what `x: int = Field(10, ge=1)` says about it."""
-    if _is_field(parameter.default):
-        return Annotated[parameter.annotation, parameter.default]
+    """The type of a parameter, with what `x: int = Field(10, ge=1)` says about it.
+
+    Two defaults are given by pydantic, and not by Python itself: one that a call could change, so that each call
+    gets a copy and the schema stays true; and one whose type names another default, which would win.
+    """
+    default = parameter.default
+    if _is_field(default):
+        return Annotated[parameter.annotation, default]
+    if default is not NO_DEFAULT and (_is_changeable(default) or _has_default(parameter.annotation)):
+        from pydantic import Field
+
+        return Annotated[parameter.annotation, Field(default=default)]
     return parameter.annotation
+
+
+def _is_changeable(default: Any) -> bool:
+    try:
+        hash(default)
+    except TypeError:
+        return True
+    return False
+
+
+def _has_default(annotation: Any) -> bool:
+    return any(_is_field(item) and not item.is_required() for item in getattr(annotation, "__metadata__", ()))
 
 
 def _is_field(default: Any) -> bool:
@@ -155,6 +176,7 @@ def _property(derived: dict[str, Any], parameter: Parameter, described: str) -> 
     if parameter.default is not NO_DEFAULT and not _is_field(parameter.default):
         # The default is what Python itself will use; the schema only tells of it, where JSON can.
         known, value = _plain(parameter.default)
+        schema.pop("default", None)
         if known:
             schema["default"] = value
     return schema

@@ -12,12 +12,14 @@ import jsonschema_rs
 __all__ = ["SchemaValidator", "Violation"]
 
 Violation = dict[str, Any]
+_Failures = list[jsonschema_rs.ValidationError]  # of one alternative
 
 # A hostile document could break a schema in a million places; nobody reads more than these.
 MAX_VIOLATIONS = 64
 MAX_ECHO = 500  # characters of what the client sent that are sent back to it
 _END = 150  # of them, those at the end of a message: what is wrong is said behind the value
 
+_ALTERNATIVES = frozenset({"anyOf", "oneOf"})
 _COMPARISONS = {
     "minimum": ">=",
     "exclusiveMinimum": ">",
@@ -63,7 +65,7 @@ def _described(error: jsonschema_rs.ValidationError) -> list[Violation]:
         ]
     if keyword == "not":
         return [_violation(place, rule, keyword, {}, "this field is reserved and must not be set")]
-    if keyword == "anyOf":
+    if keyword in _ALTERNATIVES:
         return [_violation(place, rule, keyword, {}, _reasons(error))]
     return [_violation(place, rule, keyword, _params(keyword, error.kind.as_dict()), error.message)]
 
@@ -72,19 +74,57 @@ def _reasons(failed: jsonschema_rs.ValidationError) -> str:
     """Why no alternative fits: for one whose type is right, such as that of an optional number, what there is to
     correct; only where all types are wrong, these. What is wrong further inside is told with its place."""
     place = _pointer(failed.instance_path)
-    alternatives: list[list[jsonschema_rs.ValidationError]] = failed.kind.as_dict()["context"]
-    meant = [
+    alternatives: list[_Failures] = failed.kind.as_dict()["context"]
+    if not all(alternatives):  # of a oneOf: more than one fits
+        return failed.message
+    typed = [
         errors
         for errors in alternatives
         if all(error.kind.name != "type" or _pointer(error.instance_path) != place for error in errors)
     ]
-    told = ["; ".join(_reason(error, place) for error in errors) for errors in meant or alternatives]
+    told = [
+        "; ".join(_reason(error, place) for error in errors) for errors in _meant(typed, place) or alternatives
+    ]
     return " or ".join(dict.fromkeys(told)) or failed.message
+
+
+def _meant(alternatives: list[_Failures], place: str) -> list[_Failures]:
+    """Those of several objects whose tag, such as `kind`, is right; where none of them is, what the tags may be.
+
+    A tag is a field that has one of few values in some and is known to the others.
+    """
+    wrong = [{_pointer(e.instance_path): e for e in errors if _may_be_tag(e, place)} for errors in alternatives]
+    if len(alternatives) < 2 or not any(wrong):
+        return alternatives
+    known = set.intersection(*(set(tags) for tags in wrong if tags))
+    meant = [
+        errors
+        for errors, tags in zip(alternatives, wrong, strict=True)
+        if not tags and not any(_is_unknown(tag, errors) for tag in known)
+    ]
+    if known and all(wrong):
+        return [[tags[tag] for tag in sorted(known)] for tags in wrong]
+    return meant if known and meant else alternatives
+
+
+def _may_be_tag(error: jsonschema_rs.ValidationError, place: str) -> bool:
+    path = list(error.instance_path)
+    in_object = bool(path) and isinstance(path[-1], str) and _pointer(path[:-1]) == place
+    return in_object and error.kind.name in {"const", "enum"}
+
+
+def _is_unknown(tag: str, errors: _Failures) -> bool:
+    return any(
+        f"{_pointer(error.instance_path)}{_pointer([name])}" == tag
+        for error in errors
+        if error.kind.name == "additionalProperties"
+        for name in error.kind.as_dict()["unexpected"]
+    )
 
 
 def _reason(error: jsonschema_rs.ValidationError, place: str) -> str:
     inner = _pointer(error.instance_path)
-    message = _reasons(error) if error.kind.name == "anyOf" else error.message
+    message = _reasons(error) if error.kind.name in _ALTERNATIVES else error.message
     return message if inner == place else f"{inner.removeprefix(place)}: {message}"
 
 

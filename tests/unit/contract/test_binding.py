@@ -7,7 +7,7 @@ import uuid
 from typing import Annotated, Any
 
 import pytest
-from pydantic import AfterValidator, BaseModel, Field, JsonValue
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, Strict
 from tests.rows import each_row
 from tests.unit.contract.shapes import Cat, Colour, Item, Money, Node, Point, Size, choices, moments, records
 from typing_extensions import TypedDict
@@ -186,3 +186,44 @@ def test_a_value_that_is_not_what_was_declared_is_rejected_and_warns_nobody(
     with pytest.raises(OutputRejected) as caught:
         returning(annotation).dump(value)
     assert any(said in reason for reason in caught.value.reasons)
+
+
+class Booking(BaseModel):
+    model_config = ConfigDict(strict=True)
+    day: dt.date
+    colour: Colour
+    places: tuple[int, ...]
+
+
+def test_a_strict_type_takes_what_its_schema_says() -> None:
+    def book(booking: Booking, number: Annotated[uuid.UUID, Strict()], big: int = 0) -> None:
+        """Book."""
+
+    number = uuid.uuid4()
+    told = {"day": "2024-02-29", "colour": "red", "places": [1, 2]}
+    bound = derive_tool(book).bind({"booking": told, "number": str(number), "big": 10**30})
+    assert bound["booking"] == Booking(day=dt.date(2024, 2, 29), colour=Colour.RED, places=(1, 2))
+    assert (bound["number"], bound["big"]) == (number, 10**30)
+    with pytest.raises(ArgumentsRejected, match="/booking/day"):
+        derive_tool(book).bind({"booking": {**told, "day": "2024-02-30"}, "number": str(number)})
+
+
+def test_a_default_that_a_call_changes_is_new_for_the_next_call() -> None:
+    def collect(seen: list[int] = [], price: Money = Money(1)) -> list[int]:  # noqa: B006, B008
+        """Collect."""
+        seen.append(price.cents)
+        price.cents += 1
+        return seen
+
+    tool = derive_tool(collect)
+    assert [collect(**tool.bind({})) for _ in range(3)] == [[1], [1], [1]]
+    assert tool.contract.input_schema["properties"]["seen"]["default"] == []
+
+
+def test_the_default_of_the_signature_is_the_one_that_the_function_gets() -> None:
+    def wait(seconds: Annotated[int, Field(default=4, ge=1)] = 5) -> int:
+        """Wait."""
+        return seconds
+
+    tool = derive_tool(wait)
+    assert wait(**tool.bind({})) == tool.contract.input_schema["properties"]["seconds"]["default"] == 5

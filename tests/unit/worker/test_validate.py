@@ -40,6 +40,51 @@ def test_what_is_wrong_inside_an_optional_argument_is_told_with_its_place(value:
     assert violation["message"].startswith(message)
 
 
+CAT = {
+    "type": "object",
+    "properties": {"kind": {"const": "cat"}, "lives": {"type": "integer"}},
+    "required": ["kind", "lives"],
+    "additionalProperties": False,
+}
+DOG = {
+    "type": "object",
+    "properties": {"kind": {"enum": ["dog", "hound"]}, "bark": {"type": "string"}},
+    "required": ["kind", "bark"],
+    "additionalProperties": False,
+}
+BOX = {"type": "object", "properties": {"colour": {"enum": ["red"]}}, "additionalProperties": False}
+
+
+@pytest.mark.parametrize("keyword", ["oneOf", "anyOf"])
+@pytest.mark.parametrize(
+    ("members", "value", "message"),
+    [
+        ([CAT, DOG], {"kind": "cat"}, '"lives" is a required property'),
+        ([CAT, DOG], {"kind": "cow"}, '/kind: "cat" was expected or /kind: "cow" is not one of "dog" or "hound"'),
+        ([CAT, DOG], {"kind": "dog", "bark": 1}, '/bark: 1 is not of type "string"'),
+        ([CAT, {"type": "null"}], {"kind": "x"}, '"lives" is a required property; /kind: "cat" was expected'),
+        ([CAT, DOG], 3, '3 is not of type "object"'),
+    ],
+    ids=["known tag", "unknown tag", "inside", "optional", "type"],
+)
+def test_of_several_objects_the_one_that_the_tag_names_is_told(
+    keyword: str, members: list[Any], value: Any, message: str
+) -> None:
+    [violation] = SchemaValidator({"properties": {"pet": {keyword: members}}}).violations({"pet": value})
+    assert (violation["keyword"], violation["message"]) == (keyword, message)
+
+
+def test_a_field_that_one_object_alone_knows_is_no_tag() -> None:
+    [violation] = SchemaValidator({"oneOf": [CAT, BOX]}).violations({"colour": "blue"})
+    assert '/colour: "blue" is not one of "red"' in violation["message"]
+    assert '"lives" is a required property' in violation["message"]
+
+
+def test_a_value_that_fits_more_than_one_of_one_is_told_so() -> None:
+    [violation] = SchemaValidator({"oneOf": [{"type": "integer"}, {"minimum": 2}]}).violations(3)
+    assert "more than one" in violation["message"]
+
+
 @pytest.mark.parametrize(
     ("schema", "value", "reason"),
     [
