@@ -14,7 +14,7 @@ from typing import Any
 
 from holdfast.contract.atomic import write_atomically
 from holdfast.contract.canonical import canonical_json, fingerprint
-from holdfast.contract.compare.reading import MAX_BYTES, UnreadableError, read_json
+from holdfast.contract.compare.reading import LOCK_REMEDY, MAX_BYTES, UnreadableError, read_json
 from holdfast.contract.compare.versions import numbers_of
 from holdfast.contract.compare.view import SurfaceView, read_surface
 from holdfast.contract.reserved import next_reserved
@@ -33,7 +33,6 @@ __all__ = [
 ]
 
 LOCK_VERSION = 1
-_AGAIN = "write it again with `holdfast contract lock`"
 
 
 @dataclass(frozen=True)
@@ -126,23 +125,26 @@ def read_lock_file(path: Path) -> Lock:
 
 def read_lock(data: bytes, source: str) -> Lock:
     """The lock in these bytes; an UnreadableError says what is wrong with them."""
-    document = read_json(data, source)
+    document = read_json(data, source, is_lock=True)
     if not isinstance(document, dict) or "lockVersion" not in document:
-        raise UnreadableError(f"{source} is no lock", remedy=_AGAIN)
+        raise UnreadableError(
+            f"{source} is no lock",
+            remedy="name one, or a file for a new one to `holdfast contract lock --lock FILE`",
+        )
     if document["lockVersion"] != LOCK_VERSION:
         raise UnreadableError(
             f"{source} is a lock of version {document['lockVersion']!r}; this program reads {LOCK_VERSION}",
-            remedy="update holdfast, or " + _AGAIN,
+            remedy=f"update holdfast, or {LOCK_REMEDY}",
         )
     stated = document.pop("fingerprint", None)
     if stated != fingerprint(document):
         raise UnreadableError(
-            f"{source} was changed by hand or merged: its fingerprint does not fit", remedy=_AGAIN
+            f"{source} was changed by hand or merged: its fingerprint does not fit", remedy=LOCK_REMEDY
         )
     try:
         return _lock(document, source)
     except (KeyError, TypeError, AttributeError) as error:
-        raise UnreadableError(f"{source} is a lock with parts missing: {error}", remedy=_AGAIN) from error
+        raise UnreadableError(f"{source} is a lock with parts missing: {error}", remedy=LOCK_REMEDY) from error
 
 
 def _lock(document: dict[str, Any], source: str) -> Lock:
