@@ -40,8 +40,14 @@ _JSON_INFOS = frozenset({"json", "jsonc", "json5", "javascript", "js"})
 _SCHEMA_KEYS = frozenset(
     {"$schema", "$ref", "$defs", "properties", "anyOf", "oneOf", "allOf", "additionalProperties"}
 )
+# Behind a sentence only a whole version that ends one: "Needs Foo. Version: 3.11 of it" states none.
+_BEHIND_A_SENTENCE = (
+    r"[.;!?)][ \t]+(?=[*_]{0,3}Version[*_]{0,3}:[*_` \t]{0,5}v?\d+\.\d+\.\d+[\w+-]{0,40}[*_`]{0,3}"
+    r"(?:[.;,)]|[ \t]{0,9}(?:\n|$)))"
+)
 _VERSION = re.compile(
-    r"(?:^|[\n(|])[ \t]*[-*+]?[ \t]*[*_]{0,3}(?:tool\s+)?version[*_]{0,3}[ \t]*[:=][ \t]*[*_`]{0,3}[ \t]*v?"
+    r"(?:^|[\n(|]|" + _BEHIND_A_SENTENCE + r")"
+    r"[ \t]*[-*+]?[ \t]*[*_]{0,3}(?:tool\s+)?version[*_]{0,3}[ \t]*[:=][ \t]*[*_`]{0,3}[ \t]*v?"
     r"([^\s`*_|,;()]{1,80})",
     re.IGNORECASE,
 )

@@ -242,11 +242,16 @@ def test_each_word_on_idempotency_goes_with_its_effects_and_no_other() -> None:
         ("**Version**: `2.0.0`", "2.0.0"),
         ("- **Tool Version:** v1.1.0", "1.1.0"),
         ("Finds things (version: 3.0.1).", "3.0.1"),
+        ("Finds things. Version: 1.0.2", "1.0.2"),
+        ("Finds things. **Version:** 1.0.2. It is quick.", "1.0.2"),
+        ("Finds things. Version: 1.0.2-rc1\nIt is quick.", "1.0.2-rc1"),
+        ("Needs Python. Version: 3.11", None),
+        ("Needs a parser. Version: 1.0.2 of it is the oldest.", None),
         ("Schema version: 4", None),
         ("Aversion: 1.0.0", None),
     ],
 )
-def test_a_version_is_read_from_a_line_of_its_own(statement: str, version: str | None) -> None:
+def test_a_version_is_read_from_a_line_or_a_sentence_of_its_own(statement: str, version: str | None) -> None:
     tool = only_tool(f"## Tool: `a`\n### Purpose\nFinds things.\n\n{statement}\n")
 
     assert (tool.version.text if tool.version else None) == version
