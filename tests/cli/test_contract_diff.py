@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -211,6 +212,18 @@ def test_a_slip_with_git_is_one_line_and_a_remedy(
     assert done.stderr.startswith(message)
     assert done.stderr.count("\n") == 2
     assert not (repository / "x").exists()
+
+
+def test_a_pipe_of_the_shell_is_read_like_a_file(cli: Cli, tmp_path: Path) -> None:
+    new = tools(tmp_path / "new.json", inputSchema=schema(maximum=3))
+    pipe = tmp_path / "63"
+    os.mkfifo(pipe)
+    writing = threading.Thread(target=pipe.write_text, args=(json.dumps({"tools": [TOOL]}),), daemon=True)
+    writing.start()
+    done = cli("contract", "diff", str(pipe), new)
+
+    assert (done.returncode, done.stderr) == (1, "")
+    writing.join(10)
 
 
 # --- what cannot be read ----------------------------------------------------------------------------------------

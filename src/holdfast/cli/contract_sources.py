@@ -133,7 +133,8 @@ def is_server(word: str) -> bool:
     """Whether a word names code, as opposed to a document."""
     if word == "-" or word.endswith((".json", ".jsonc")):
         return False
-    return not Path(word).is_file() or word.endswith(".py")
+    path = Path(word)  # a pipe of the shell, such as <(git show REV:FILE), is a document as well
+    return word.endswith(".py") or not path.exists() or path.is_dir()
 
 
 def _load_json(data: bytes, label: str) -> Loaded:
