@@ -87,6 +87,17 @@ def test_every_kind_of_archive_gives_back_its_files(tmp_path: Path, kind: str) -
     assert is_archive(tmp_path / "archive")
 
 
+@pytest.mark.parametrize("kind", MAKERS)
+def test_an_archive_without_a_file_is_told_as_that_and_replaces_nothing(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "good").touch()
+    (tmp_path / "empty").write_bytes(MAKERS[kind]({}))
+    with pytest.raises(ToolError) as caught:
+        unpack(tmp_path / "empty", tmp_path / "out", stop=never)
+    assert (caught.value.code, caught.value.message) == ("INVALID_REQUEST", "there is no file in the archive")
+    assert os.listdir(tmp_path / "out") == ["good"]
+
+
 @pytest.mark.parametrize("kind", ["zip", "tar", "gnu tar"])
 @pytest.mark.parametrize(
     "name",

@@ -38,6 +38,7 @@ _FREE = 1 << 20  # bytes before the ratio counts: a small text may well shrink t
 _LARGEST_DIRECTORY = 4 << 20  # bytes of the list of entries of a zip archive
 _DEEPEST, _LONGEST_PART = 64, 255
 _DRIVE = re.compile(r"[A-Za-z]:")
+_NO_FILE = "give an archive that holds what is wanted"
 _READABLE = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 0x1
 # What the readers raise for content that is not what it says.
@@ -73,13 +74,15 @@ def is_archive(path: Path) -> bool:
 
 
 def unpack(archive: Path, directory: Path, *, limits: Limits | None = None, stop: "Stop") -> list[str]:
-    """Unpack into `directory`, replacing what is there; the paths of the files in it, sorted."""
+    """Unpack into `directory`, replacing what is there; the paths of the files in it, sorted, at least one."""
     made = Path(tempfile.mkdtemp(prefix=UNPACK_PREFIX, dir=directory.parent))
     try:
         made.chmod(0o755)
         room = _Room(made, limits or Limits(), archive.stat().st_size, stop)
         with _Archive(archive) as file:
             _fill(file, room)
+        if not room.files:  # nothing must not take the place of something
+            raise ToolError("INVALID_REQUEST", "there is no file in the archive", hint=_NO_FILE)
         swap_in(made, directory)
     finally:
         shutil.rmtree(made, ignore_errors=True)
@@ -172,7 +175,11 @@ class _Archive(io.BufferedReader):
         try:
             return super().seek(target, whence)
         except (OSError, ValueError, OverflowError) as error:
-            raise zipfile.BadZipFile("it points outside of itself") from error
+            raise _OutsideError("it points outside of itself") from error
+
+
+class _OutsideError(zipfile.BadZipFile, OSError):
+    """A place outside of the archive; of one that a reader only tries, it expects the refusal of the system."""
 
 
 def _unpack_tar(file: IO[bytes], room: "_Room") -> None:
