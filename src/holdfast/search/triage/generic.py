@@ -5,9 +5,9 @@ A finding may be flat (`packageName`, `severity`) or nested as our own records a
 """
 
 from typing import Any
-from urllib.parse import unquote
 
 from holdfast.search.triage.fields import LINE, PARAGRAPH, Fields, as_text
+from holdfast.search.triage.purl import purl_parts
 from holdfast.search.triage.record import (
     ROUTING,
     Reading,
@@ -23,7 +23,6 @@ from holdfast.search.triage.record import (
 __all__ = ["exposure_of", "read_generic_finding"]
 
 _NAMES = ("vuln_id", "vulnerability_id", "cve", "cve_id", "ghsa_id", "rule_id", "check_id", "test_id")
-_PURL_ECOSYSTEMS = {"pypi": "pip", "gem": "rubygems", "golang": "go", "cargo": "rust"}
 
 
 def read_generic_finding(entry: Fields) -> Reading | None:
@@ -111,7 +110,7 @@ def _package(entry: Fields) -> dict[str, Any]:
     inner = entry.inner("package", "component", "dependency")
     both = (inner, entry)
     purl = _first(both, "purl", "package_url")
-    from_purl = _purl_parts(purl)
+    from_purl = purl_parts(purl)
     return package(
         name=inner.text("name") or entry.text("package_name", "package", "component") or from_purl[1],
         ecosystem=inner.text("ecosystem", "type", "package_manager")
@@ -125,21 +124,6 @@ def _package(entry: Fields) -> dict[str, Any]:
         manifest=_first(both, "manifest_path", "manifest"),
         purl=purl,
     )
-
-
-def _purl_parts(purl: str | None) -> tuple[str | None, str | None, str | None]:
-    """Ecosystem, name and version of a package URL: pkg:type/namespace/name@version?qualifiers#subpath."""
-    if purl is None or not purl.startswith("pkg:"):
-        return None, None, None
-    kind, _, rest = purl[4:].lstrip("/").partition("#")[0].partition("?")[0].partition("/")
-    path, _, version = rest.rpartition("@")
-    if not path or "/" in version:  # there is none: the sign belongs to the scope of a package
-        path, version = rest, ""
-    name = "/".join(unquote(part) for part in path.split("/") if part)
-    if kind == "maven":
-        name = name.replace("/", ":")
-    kind = kind.lower()
-    return _PURL_ECOSYSTEMS.get(kind, kind) or None, name or None, unquote(version) or None
 
 
 def _asset(entry: Fields) -> dict[str, Any]:

@@ -14,11 +14,11 @@ from holdfast.search.triage.record import (
     digest,
     empty_exposure,
     location,
-    package,
     severity,
     vulnerability,
 )
 from holdfast.search.triage.sarif_log import fingerprints, path_of
+from holdfast.search.triage.sarif_package import package_of_result
 
 __all__ = ["read_sarif_result"]
 
@@ -51,7 +51,7 @@ def read_sarif_result(entry: Fields) -> Reading | None:
                 address for address in (rule.text("help_uri"), result.text("hosted_viewer_uri")) if address
             ],
         ),
-        package=package(name=result.text("properties.package_name"), manifest=None),
+        package=package_of_result(entry, message),
         asset=asset(),
         exposure=empty_exposure(),
         routing={"repo": _repository(entry.text("repository_uri"))},
