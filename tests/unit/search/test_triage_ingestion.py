@@ -265,6 +265,23 @@ def test_a_finding_that_changed_keeps_its_id_and_the_time_of_its_making(desk: De
     assert new["updatedAt"] >= old["updatedAt"]
 
 
+def test_a_finding_in_a_list_then_in_an_event_and_seen_again_later_is_unchanged(desk: Desk) -> None:
+    listed = FINDING | {"lastObservedAt": 1657108800.0}
+    event = {"id": "e-1", "detail-type": "Inspector2 Finding", "time": "2027-01-01T00:00:00Z"}
+    retold = event | {"detail": FINDING | {"lastObservedAt": "Wed Jul 06 2022"}}
+    alert = {"action": "created", "alert": ALERT, "repository": {"full_name": "octo/shop"}}
+    told = [("aws_inspector", one) for one in (listed, retold, listed)]
+    told += [("dependabot", one) for one in (ALERT, alert, ALERT | {"updated_at": "2027-01-01T00:00:00Z"})]
+
+    assert [desk.ingest([one], source)["written"] for source, one in told] == [1, 0, 0, 1, 0, 0]
+
+
+def test_a_date_that_somebody_wrote_by_hand_is_a_change(desk: Desk) -> None:
+    told = [{"vulnId": "A", "due": {"date": day}} for day in ("2027-01-01", "2027-02-01")]
+
+    assert [desk.ingest([one])["written"] for one in told] == [1, 1]
+
+
 def test_what_is_lost_or_damaged_is_written_anew(desk: Desk) -> None:
     record = desk.ingest({"vulnId": "A"})["records"][0]
     Path(record["mdPath"]).unlink()

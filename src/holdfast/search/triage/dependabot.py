@@ -91,6 +91,7 @@ def read_alert(entry: Fields) -> Reading | None:
         key=f"alert:{number}" if number else f"{ghsa or cve}:{found['name']}:{found['manifestPath']}",
         state=alert.text("state"),
         notes=notes,
+        written=entry.value("alert") if entry.inner("alert") else None,
     )
 
 

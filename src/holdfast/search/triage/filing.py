@@ -12,7 +12,7 @@ from holdfast.search.triage.fields import LINE, Fields
 from holdfast.search.triage.generic import read_generic_finding
 from holdfast.search.triage.inspector import read_inspector_finding
 from holdfast.search.triage.intake import Opener
-from holdfast.search.triage.record import ROUTING, Reading, digest, is_safe_name
+from holdfast.search.triage.record import ROUTING, Reading, digest, is_safe_name, lasting
 from holdfast.search.triage.routing import Additions
 from holdfast.search.triage.sarif import read_sarif_result
 from holdfast.search.triage.sarif_log import sarif_results
@@ -31,12 +31,6 @@ OPENERS: dict[str, Opener] = {"dependabot": alerts_of_query, "sarif": sarif_resu
 _ALIASES = {"aws-inspector": "aws_inspector", "inspector": "aws_inspector", "aws": "aws_inspector"}
 
 _MOST_DEPTH = 64
-# Of something that nothing identifies: when it was seen says nothing about what it is. Small letters alone.
-_MOVING = frozenset({
-    "createdat", "date", "detectedat", "discoveredat", "exportedat", "firstobservedat", "firstseen", "firstseenat",
-    "generatedat", "ingestedat", "lastobservedat", "lastseen", "lastseenat", "modifiedat", "reportedat",
-    "scandate", "scannedat", "scantime", "time", "timestamp", "updatedat",
-})  # fmt: skip
 _LONGEST_RAW = 262_144  # bytes of what the scanner wrote that are kept with the record
 
 
@@ -70,6 +64,7 @@ class Filing:
         reading = SOURCES[self.source](entry)
         if reading is None:
             raise UnusableFindingError(f"nothing in it is what a finding of {self.source} has")
+        value = value if reading.written is None else reading.written
         try:
             raw = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
         except (TypeError, ValueError) as error:
@@ -86,7 +81,7 @@ class Filing:
         key = reading.key
         if key is None:
             reading.notes.append("it has nothing that identifies it: changed in any way, it is another finding")
-            key = digest(_lasting(value))
+            key = digest(lasting(value))
         said = reading.routing.get("repo") or self.added.routing.get("repo")
         whose = ["named", said.lower()] if said else ["given", self.repository.repo_id]
         return digest(self.source, whose, key)
@@ -120,18 +115,6 @@ class Filing:
         record |= {} if not self.added.other else {"meta": self.added.other}
         record |= {} if not reading.notes else {"parseWarnings": [note[:LINE] for note in reading.notes]}
         return record | ({"raw": value} if raw_bytes <= _LONGEST_RAW else {})
-
-
-def _lasting(value: Any) -> Any:
-    """The same without the times in it."""
-    if isinstance(value, dict):
-        kept = ((key, item) for key, item in value.items() if _letters(key) not in _MOVING)
-        return {key: _lasting(item) for key, item in kept}
-    return [_lasting(item) for item in value] if isinstance(value, list) else value
-
-
-def _letters(key: str) -> str:
-    return "".join(filter(str.isalpha, key)).lower()
 
 
 def _is_deeper(value: Any, most: int) -> bool:

@@ -62,6 +62,7 @@ def read_inspector_finding(entry: Fields) -> Reading | None:
         other_packages=packages[1:],
         other_assets=assets[1:],
         notes=notes,
+        written=entry.value("detail") if entry.inner("detail") else None,
     )
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "digest",
     "empty_exposure",
     "is_safe_name",
+    "lasting",
     "location",
     "now",
     "package",
@@ -40,6 +41,14 @@ _DIGITS = 40
 _MOST_LINES = 2**31
 _PREFIX_DIGITS = 16
 _TIMES = ("createdAt", "updatedAt")
+_OF_ANYBODY = ("generic", "manual")  # sources
+# In what scanners write: when it was seen says nothing about what it is. Small letters alone.
+_MOVING = frozenset({
+    "createdat", "date", "detectedat", "discoveredat", "exportedat", "firstobservedat", "firstseen", "firstseenat",
+    "generatedat", "ingestedat", "lastinuseat", "lastobservedat", "lastseen", "lastseenat", "launchedat",
+    "modifiedat", "pushedat", "reportedat", "scandate", "scannedat", "scantime", "time", "timestamp", "updatedat",
+    "vendorcreatedat", "vendorupdatedat",
+})  # fmt: skip
 _CVE = re.compile(r"\bCVE-\d{4}-\d{4,}\b", re.IGNORECASE)
 _SEVERITY_WORD = re.compile(r"[a-z][a-z _-]{0,39}")
 _SAME_SEVERITY = {
@@ -69,6 +78,7 @@ class Reading:
     other_assets: list[dict[str, Any]] = field(default_factory=list)
     related: list[dict[str, Any]] = field(default_factory=list)  # further places in the code
     notes: list[str] = field(default_factory=list)
+    written: Mapping[str, Any] | None = None  # the finding as it was written, where the entry is more than that
 
 
 def vulnerability(
@@ -193,8 +203,25 @@ def is_safe_name(name: str) -> bool:
 
 
 def content(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record without its times: what counts when it is asked whether something changed."""
-    return {name: value for name, value in record.items() if name not in _TIMES}
+    """A record without its times: what counts when it is asked whether something changed.
+
+    Scanners move theirs with every scan, and write them in one form in a list and in another in an event. Where
+    anybody may write what they like, a date may be what matters.
+    """
+    kept = {name: value for name, value in record.items() if name not in _TIMES}
+    return kept if "raw" not in kept or kept.get("source") in _OF_ANYBODY else kept | {"raw": lasting(kept["raw"])}
+
+
+def lasting(value: Any) -> Any:
+    """What somebody else wrote, without the times in it."""
+    if isinstance(value, dict):
+        kept = ((key, item) for key, item in value.items() if _letters(key) not in _MOVING)
+        return {key: lasting(item) for key, item in kept}
+    return [lasting(item) for item in value] if isinstance(value, list) else value
+
+
+def _letters(key: str) -> str:
+    return "".join(filter(str.isalpha, key)).lower()
 
 
 def now(after: str = "") -> str:
