@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from holdfast.cli.served_search import announce_served, front_plan
-from holdfast.search.served import SERVED_ENV
+from holdfast.search.served import SERVED_ENV, served
+from holdfast.search.workspace import read_workspace
 from holdfast.settings import load_configuration
 from holdfast.testing import HostUnderTest, marked_processes
 from holdfast.worker.targets import load_target
@@ -121,6 +122,27 @@ def test_a_name_that_can_never_match_is_refused_with_an_example(refusal: Refusal
     said = refusal("search", "--http", "127.0.0.1:0", option, value)
     assert option in said
     assert ".example or " in said
+
+
+def test_a_workspace_is_served_under_the_names_that_a_search_in_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_CONFIG", "none")
+    monkeypatch.setenv(SERVED_ENV, "")  # so that it is put back
+    for name in ("off", "on", "beside"):
+        (tmp_path / name / "shop").mkdir(parents=True)
+    repos = [{"root": "off/shop", "enabled": False, "priority": 1}, {"root": "on/shop"}]
+    (tmp_path / "all.jsonc").write_text(json.dumps({"schemaVersion": 1, "repos": repos}))
+    announce_served(
+        [str(tmp_path / "beside" / "shop")], str(tmp_path / "all.jsonc"), load_configuration({}).settings
+    )
+    names = read_workspace(tmp_path / "all.jsonc").names()
+
+    assert names == ["shop", "shop-2"]
+    assert {alias: root.parent.name for alias, root in served().aliases.items()} == {
+        "shop-3": "beside",
+        "shop-2": "on",
+    }
 
 
 def test_a_body_is_never_larger_than_a_message_can_carry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

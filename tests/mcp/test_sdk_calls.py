@@ -41,7 +41,7 @@ WRITES: dict[str, dict[str, Any]] = {
 WRITES_HERE: dict[str, dict[str, Any]] = {
     "index_build": {"incremental": True},
     "bootstrap": {"skipDicts": True, "skipIndex": True},
-    "download_dictionaries": {"url": ["de={repo}/words.txt"]},
+    "download_dictionaries": {"url": "de={repo}/words.txt"},
     "download_extensions": {"url": "{repo}/library.so", "platform": "linux"},
 }
 

@@ -63,10 +63,12 @@ def announce_served(repos: Sequence[str], workspace: str | None, settings: Setti
     if place is not None:
         from holdfast.search.workspace import read_workspace
 
-        listed = [repo for repo in read_workspace(place).repos if repo.enabled]
+        file = read_workspace(place)
+        listed = [repo for repo in file.repos if repo.enabled]
         listed.sort(key=lambda repo: repo.missing is not None)  # what is meant by default has to be there
         roots += [repo.root for repo in listed]
-        given = {repo.root: repo.alias for repo in listed if repo.alias}
+        # As a search in the workspace calls them, whatever else is served.
+        given = {repo.root: name for name, repo in zip(file.names(), file.repos, strict=True)}
     if not roots:
         roots = [find_repository(None).root]
     announce(aliases(roots, given), settings.cache_path().absolute(), place, settings)

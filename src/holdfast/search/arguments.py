@@ -137,9 +137,10 @@ Url = Annotated[
         "Without it: the source that is configured for the name, or built in.",
     ),
 ]
+_WordList = Annotated[str, Field(min_length=3, max_length=_PATH)]
 WordLists = Annotated[
-    list[Annotated[str, Field(min_length=3, max_length=_PATH)]] | None,
-    Field(max_length=64, description="Word lists, each NAME=URL."),
+    Annotated[list[_WordList], Field(max_length=64)] | _WordList | None,
+    Field(description="Word lists, each NAME=URL; a single one also as text."),
 ]
 Languages = Annotated[
     str | None,

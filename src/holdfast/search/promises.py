@@ -97,6 +97,7 @@ PROMISES: dict[str, Promise] = {
         examples=({"workspacePath": ".pairofcleats-workspace.jsonc"},),
         errors=("NOT_FOUND",),
         read_only=True,
+        version="1.0.1",
     ),
     "report_artifacts": Promise(
         title="What is on disk",
@@ -145,11 +146,17 @@ PROMISES: dict[str, Promise] = {
     "download_dictionaries": Promise(
         title="Download dictionaries",
         security=_DOWNLOADS,
-        examples=({"lang": "en"}, {"url": ["de=https://words.example/de.txt"]}),
+        examples=(
+            {"lang": "en"},
+            {"url": "de=https://words.example/de.txt"},
+            {"url": ["de=https://words.example/de.txt"]},
+        ),
         errors=("NOT_FOUND", "CAPABILITY_MISSING", "DOWNLOAD_VERIFY_FAILED", "ARCHIVE_UNSAFE", "ARCHIVE_TOO_LARGE",
                 "FORBIDDEN", _BUSY),
         timeout=10 * MINUTES,
         isolate=True,
+        version="1.1.0",
+        schema_version=2,
     ),
     "download_extensions": Promise(
         title="Download an extension of SQLite",

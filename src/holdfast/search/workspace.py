@@ -23,6 +23,7 @@ from holdfast.search.configuration.values import Place
 from holdfast.search.configuration.workspace_shape import SCHEMA_VERSION, workspace_violations
 from holdfast.search.repository import Repository, absent_repository, find_repository, head
 from holdfast.search.request_schema import Violation
+from holdfast.search.served import aliases
 
 if TYPE_CHECKING:
     from holdfast.search.index_writer import Stop
@@ -67,6 +68,11 @@ class Workspace:
     repos: tuple[WorkspaceRepo, ...]
     repo_set_id: str
     manifest_hash: str
+
+    def names(self) -> list[str]:
+        """What a search calls each repository: its alias, or its directory, with a number where that is taken."""
+        given = {repo.root: repo.alias for repo in self.repos if repo.alias is not None}
+        return list(aliases((repo.root for repo in self.repos), given))
 
 
 def find_workspace(given: str | None, served: Path | None, root: Path) -> Workspace:

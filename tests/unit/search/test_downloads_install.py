@@ -73,7 +73,7 @@ def code_of(call: Any, cache: Path, **options: Any) -> str:
 
 def test_a_dictionary_is_fetched_once_and_ends_with_a_newline(web: Web, tmp_path: Path) -> None:
     entry = f"de={web.serve('/de', Page(WORDS))}"
-    first, second = (dictionaries(tmp_path, url=[entry]) for _ in range(2))
+    first, second = (dictionaries(tmp_path, url=url) for url in ([entry], entry))
 
     assert (first["output"], second["output"]) == ("downloaded=1 skipped=0", "downloaded=0 skipped=1")
     assert second["dictionaries"][0]["status"] == "skipped"

@@ -32,8 +32,12 @@ class WorkspaceEntry(Answer):
     """One repository."""
 
     repo_id: str = Field(description="What the repository is called in the cache.")
-    alias: str | None = Field(description="What the workspace calls it.")
-    root: str = Field(description="Its directory.")
+    alias: str | None = Field(
+        description="What the workspace calls it; repoPath takes that beside workspacePath, or where it is served."
+    )
+    root: str = Field(
+        description="Its directory, which repoPath takes. Over HTTP what repoPath takes there, if it is served."
+    )
     enabled: bool = Field(description="Whether the workspace uses it.")
     priority: int = Field(description="Higher ones come first.")
     tags: list[str] = Field(description="Words of the workspace about it.")

@@ -27,7 +27,7 @@ def download_dictionaries(
     *,
     lang: str | None = None,
     target: Path | None = None,
-    url: list[str] | None = None,
+    url: list[str] | str | None = None,
     sha256: Mapping[str, str] | None = None,
     update: bool = False,
     force: bool = False,
@@ -35,12 +35,13 @@ def download_dictionaries(
     progress: "Progress",
     stop: "Stop",
 ) -> dict[str, Any]:
-    """Have word lists here: those of `lang` (with commas between) and those of `url` (each as NAME=SOURCE).
+    """Have word lists here: those of `lang` (with commas between) and of `url` (NAME=SOURCE, one or several).
 
     `sources` are those of a repository. They count only for names that `lang` spells out: who names nothing gets
     what is built in, and no repository chooses what is reached then.
     """
     directory = real_path(target or cache_dir / "dictionaries")
+    url = [url] if isinstance(url, str) else url
     chosen = _chosen(lang, url, None if lang is None else sources)
     hashes = {name: checked_sha256(digest) for name, digest in (sha256 or {}).items()}
     if unknown := sorted(hashes.keys() - chosen.keys()):

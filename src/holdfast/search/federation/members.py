@@ -10,7 +10,7 @@ from pathlib import Path
 from holdfast.errors import ToolError
 from holdfast.search.repository import Repository, absent_repository
 from holdfast.search.request import EVERY_REPOSITORY, SearchRequest
-from holdfast.search.served import Served, aliases
+from holdfast.search.served import Served
 from holdfast.search.workspace import Workspace, find_workspace
 
 __all__ = ["Member", "Members", "members_of"]
@@ -68,8 +68,6 @@ def _found(served: Served, path: str | None, alias: str | None, names: Mapping[P
 
 def _of_workspace(workspace: Workspace, chosen: tuple[str, ...]) -> Iterator[Member]:
     """Its repositories that are enabled; of those that a caller chooses by name, all."""
-    given = {repo.root: repo.alias for repo in workspace.repos if repo.alias is not None}
-    named = aliases((repo.root for repo in workspace.repos), given)
     known = [
         (
             Member(
@@ -80,7 +78,7 @@ def _of_workspace(workspace: Workspace, chosen: tuple[str, ...]) -> Iterator[Mem
             ),
             repo,
         )
-        for name, repo in zip(named, workspace.repos, strict=True)
+        for name, repo in zip(workspace.names(), workspace.repos, strict=True)
     ]
     names = {name for member, repo in known for name in (member.name, str(repo.root))} | {EVERY_REPOSITORY}
     strange = [name for name in chosen if name not in names]
