@@ -68,7 +68,15 @@ def test_other_repositories_of_the_cache_are_not_told_of(server: RunningServer) 
 
 
 @pytest.mark.requirement("S1-7.3-invalid")
-@pytest.mark.parametrize("query", ["?bogus=1", "?repo=project&repo=project", "?repo=%ff", "?repo="])
+def test_a_parameter_where_there_is_none_is_refused_and_not_ignored(server: RunningServer) -> None:
+    asked = [server.get("/health?repo=bare"), server.get("/capabilities?repo=bare")]
+    asked += [server.post(f"{path}?repo=bare", {"query": "budget"}) for path in ("/search", "/search/stream")]
+
+    assert [(got.status, got.json["code"]) for got in asked] == [(400, "INVALID_REQUEST")] * 4
+
+
+@pytest.mark.requirement("S1-7.3-invalid")
+@pytest.mark.parametrize("query", ["?bogus=1", "?repo=project&repo=project", "?repo=%ff", "?repo=", "?repo=*"])
 def test_status_takes_one_repository_and_nothing_else(server: RunningServer, query: str) -> None:
     for path in ("/status", "/status/stream"):
         got = server.get(path + query)

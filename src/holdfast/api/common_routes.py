@@ -20,11 +20,11 @@ def common_routes(operations: Mapping[str, Mapping[str, Any]] | None = None) -> 
     """The routes, with what a description of the API says of them."""
     told = operations or {}
     return [
-        Route("POST", MCP, _post, produces="", refused=refused),
-        Route("GET", MCP, _get, produces="", refused=refused),
-        Route("DELETE", MCP, _delete, produces="", refused=refused),
+        Route("POST", MCP, _post, produces="", refused=refused, takes_query=True),
+        Route("GET", MCP, _get, produces="", refused=refused, takes_query=True),
+        Route("DELETE", MCP, _delete, produces="", refused=refused, takes_query=True),
         Route("GET", "/health", _health, told.get("health", {})),
-        Route("GET", "/metrics", _metrics, told.get("metrics", {}), "text/plain"),
+        Route("GET", "/metrics", _metrics, told.get("metrics", {}), "text/plain", takes_query=True),
     ]
 
 

@@ -12,6 +12,8 @@ __all__ = ["JSON", "STREAM", "Handler", "Refused", "Route", "RouteTable", "quali
 JSON = "application/json"
 STREAM = "text/event-stream"
 _DESCRIPTION = "/openapi.json"
+_SAY_IN_BODY = "Put it into the body."
+_LEAVE_OUT = "Leave out what is behind the question mark."
 
 Handler = Callable[[Any, Exchange], Awaitable[Reply | None]]
 """Answers a request, given the front, with a reply; with None after it has written the response itself."""
@@ -30,6 +32,7 @@ class Route:
     produces: str = JSON  # nothing where the handler itself looks at what is accepted
     is_open: bool = False  # for whoever has no token
     refused: Refused | None = None  # another form of refusals than the usual envelope
+    takes_query: bool = False  # elsewhere one is refused, instead of being accepted and ignored
 
 
 class RouteTable:
@@ -74,6 +77,9 @@ class RouteTable:
             message = "this path does not have that method"
             raise refusal("INVALID_REQUEST", message, status=405, headers=[(b"allow", allow)])
         _check_accept(exchange, route.produces)
+        if exchange.raw_query and not route.takes_query:
+            hint = _SAY_IN_BODY if route.method == "POST" else _LEAVE_OUT
+            raise refusal("INVALID_REQUEST", "nothing is read from the query string of this path", hint=hint)
         return route
 
     def _what_there_is(self) -> str:

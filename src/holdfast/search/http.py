@@ -32,6 +32,7 @@ from holdfast.wire.codec import encode
 __all__ = ["main", "search_routes"]
 
 _SERVER = "pairofcleats"
+_DESCRIBED = "/openapi.json"
 _DESCRIPTION = "Searches code, prose and records of the repositories that are served."
 
 
@@ -45,14 +46,16 @@ def search_routes(_: FrontOptions | None = None) -> list[Route]:
         _route("GET", "/status/stream", _status_stream, "status_stream", produces=STREAM),
         _route("GET", "/capabilities", _capabilities, "capabilities"),
         *common_routes(OPERATIONS),
-        _route("GET", "/openapi.json", _openapi, "openapi"),
-        Route("GET", "/docs", _docs, produces="text/html", is_open=True),
-        Route("GET", "/", _root, produces="text/html", is_open=True),
+        _route("GET", _DESCRIBED, _openapi, "openapi"),
+        Route("GET", "/docs", _docs, produces="text/html", is_open=True, takes_query=True),
+        Route("GET", "/", _root, produces="text/html", is_open=True, takes_query=True),
     ]
 
 
 def _route(method: str, path: str, handler: Any, name: str, *, produces: str = "application/json") -> Route:
-    return Route(method, path, handler, OPERATIONS[name], produces)
+    operation = OPERATIONS[name]
+    takes_query = "parameters" in operation or path == _DESCRIBED
+    return Route(method, path, handler, operation, produces, takes_query=takes_query)
 
 
 # --- searching ---

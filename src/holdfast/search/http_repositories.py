@@ -16,6 +16,7 @@ __all__ = ["DEFAULT", "chosen_repositories", "chosen_repository", "chosen_worksp
 
 DEFAULT = object()  # what stands for a repository that is not named; null is no name
 _EVERY = "*"
+_NAME_ONE = "Name one of the served repositories."
 _MOST = 256  # names in one request
 _PATIENCE = 2.0  # seconds that the file system has to tell where a path leads
 
@@ -51,12 +52,14 @@ async def chosen_repository(served: Sequence[MountedRepository], given: object) 
     for one in served:
         if given in {one.alias, one.root}:
             return one
+    if given == _EVERY:
+        raise refusal("INVALID_REQUEST", "only one repository at a time can be asked for here", hint=_NAME_ONE)
     if os.path.isabs(given):
         real = await _real_path(given)
         around = [one for one in served if real == one.root or real.startswith(one.root.rstrip("/") + "/")]
         if around:
             return max(around, key=lambda one: len(one.root))
-    raise refusal("FORBIDDEN", "this repository is not served here", hint="Name one of the served repositories.")
+    raise refusal("FORBIDDEN", "this repository is not served here", hint=_NAME_ONE)
 
 
 async def chosen_repositories(served: Sequence[MountedRepository], given: object) -> list[MountedRepository]:

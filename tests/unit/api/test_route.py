@@ -14,16 +14,20 @@ async def handler(_: Front, __: Exchange) -> Reply:
     raise AssertionError("not called here")
 
 
-def exchange(method: str, path: str, *headers: tuple[bytes, bytes]) -> Exchange:
+def exchange(method: str, path: str, *headers: tuple[bytes, bytes], query: bytes = b"") -> Exchange:
     async def nothing(*_: Any) -> Any:
         raise AssertionError("nothing is read or written")
 
-    scope = {"method": method, "path": path, "query_string": b"", "headers": list(headers)}
+    scope = {"method": method, "path": path, "query_string": query, "headers": list(headers)}
     return Exchange(scope, nothing, nothing, Stamp("1", "2"))
 
 
 TABLE = RouteTable(
-    [Route("GET", "/a", handler), Route("POST", "/a", handler), Route("GET", "/open", handler, is_open=True)]
+    [
+        Route("GET", "/a", handler, takes_query=True),
+        Route("POST", "/a", handler),
+        Route("GET", "/open", handler, is_open=True),
+    ]
 )
 
 
@@ -39,6 +43,16 @@ def test_what_is_not_there_is_told_with_its_status(method: str, path: str, statu
         TABLE.find(exchange(method, path))
 
     assert refused.value.status == status
+
+
+@pytest.mark.parametrize(("method", "path", "hint"), [("POST", "/a", "the body"), ("GET", "/open", "Leave out")])
+def test_a_query_string_that_nobody_would_read_is_refused(method: str, path: str, hint: str) -> None:
+    TABLE.find(exchange("GET", "/a", query=b"x=1"))
+    with pytest.raises(HttpError) as refused:
+        TABLE.find(exchange(method, path, query=b"x=1"))
+
+    assert (refused.value.status, refused.value.problem.code) == (400, "INVALID_REQUEST")
+    assert hint in str(refused.value.problem.hint)
 
 
 def test_metrics_and_openness_know_only_paths_of_the_table() -> None:
