@@ -24,7 +24,7 @@ PRODUCTS = (
     LanguageProduct(
         "javascript", "typescript", "queues", "npm install @example/queues",
         "queues requires Node.js 18 or newer.",
-        "import { Queue, wait } from '@example/queues';",
+        "import { Queue } from '@example/queues';",
     ),
     LanguageProduct(
         "go", "go", "rings", "go get example.org/rings", "rings requires Go 1.21 or newer.",
@@ -32,7 +32,7 @@ PRODUCTS = (
     ),
     LanguageProduct(
         "rust", "rust", "weigh-in", "cargo add weigh-in", "weigh-in requires Rust 1.70 or newer.",
-        "use weigh_in::{Weight, Weighs, Error};",
+        "use weigh_in::{Weight, Unit, Error};",
     ),
     LanguageProduct(
         "java", "java", "units", "    <artifactId>units</artifactId>", "units requires Java 17 or newer.",

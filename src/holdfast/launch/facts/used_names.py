@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-__all__ = ["used_names"]
+__all__ = ["is_meant", "used_names"]
 
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 _SHORTEST = 3
@@ -23,12 +23,13 @@ def used_names(code: str, symbols: Iterable[Mapping[str, Any]], packages: Iterab
         name = symbol["name"]
         if symbol.get("parent") or symbol["kind"] == "module" or name not in words or len(name) < _SHORTEST:
             continue
-        if _is_meant(code, name, owners):
+        if is_meant(code, name, owners):
             found.append(symbol["qualified_name"])
     return sorted(found)
 
 
-def _is_meant(code: str, name: str, owners: set[str]) -> bool:
+def is_meant(code: str, name: str, owners: set[str]) -> bool:
+    """Whether a piece of code uses this name of a package that is called one of `owners`."""
     plain = re.escape(name)
     if any(re.search(rf"\b{re.escape(owner)}(?:\.|::){plain}\b", code) for owner in owners):
         return True

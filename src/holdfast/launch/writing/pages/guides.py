@@ -1,6 +1,7 @@
 """The pages of the documentation: contents, installation, first steps, a page per task, the guide to all of it."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import dropwhile, takewhile
 from typing import Any
@@ -150,9 +151,13 @@ def _check(known: Known) -> list[Block]:
     modules = [symbol for symbol in known.symbols if symbol["module"].split(".")[0] in packages]
     if not modules or not (packages or names):
         return []
-    package = modules[0]["module"].split(".")[0]
+    uses = Counter(
+        tag[4:].split(".")[0] for one in known.snippets.values() for tag in one["tags"] if tag[:4] == "api:"
+    )
+    main = max(modules, key=lambda one: uses[one["module"].split(".")[0]])  # the first of equal ones
+    package = main["module"].split(".")[0]
     text = f"Start the interpreter and import {code(package)}: if no error is shown, the package is ready."
-    made: list[Block] = [paragraph([Sentence(text, known.cited(modules[0]["claim_id"]))])]
+    made: list[Block] = [paragraph([Sentence(text, known.cited(main["claim_id"]))])]
     made.append(paragraph(known.said((entry["claim_id"] for entry in known.entries("commands")), 3)))
     return made
 

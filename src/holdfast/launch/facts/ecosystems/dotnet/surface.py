@@ -12,6 +12,7 @@ from holdfast.launch.facts.ecosystems.left_out import is_left_out
 from holdfast.launch.facts.interface import Import, Interface
 from holdfast.launch.facts.manifest import Manifest
 from holdfast.launch.facts.reading import LARGEST_CODE, Repository
+from holdfast.launch.facts.usage import Usage
 from holdfast.launch.module_names import is_unpublished
 
 __all__ = ["dotnet_interface"]
@@ -49,7 +50,9 @@ def dotnet_interface(repository: Repository, manifests: Sequence[Manifest], _nam
         every = _joined(spaces[name])
         interface.symbols += symbols_of((one._replace(is_exported=is_exported) for one in every), _DIALECT)
     if interface.packages:
-        interface.imports.append(Import(f"using {interface.packages[0]};", interface.packages[0]))
+        used = Usage(repository).ranked(spaces, r"^\s*(?:global\s+)?using\s+NAME\s*;")
+        main = (used or interface.packages)[0]
+        interface.imports.append(Import(f"using {main};", main))
     return interface
 
 

@@ -16,6 +16,7 @@ from holdfast.launch.facts.ecosystems.left_out import OF_PEOPLE, is_left_out
 from holdfast.launch.facts.interface import Import, Interface
 from holdfast.launch.facts.manifest import Manifest
 from holdfast.launch.facts.reading import LARGEST_CODE, Repository
+from holdfast.launch.facts.usage import Usage
 
 __all__ = ["go_interface"]
 
@@ -36,6 +37,9 @@ def go_interface(repository: Repository, manifests: Sequence[Manifest], _names: 
     for place, files in sorted(_packages(repository, folder).items()):
         inner = place.removeprefix(folder).strip("/")
         _tell(interface, repository, f"{root}/{inner}" if inner else root, files, is_root=not inner)
+    names = [symbol.qualified for symbol in interface.symbols if symbol.kind == "module"]
+    used = Usage(repository).ranked(names, r'^\s*(?:import\s+)?(?:\w+\s+)?"NAME"')
+    interface.imports += [Import(f'import "{name}"', name) for name in (used or names)[:1]]
     return interface
 
 
@@ -65,8 +69,6 @@ def _tell(interface: Interface, repository: Repository, name: str, files: list[s
     shown = f'import "{name}"'
     interface.symbols.append(module_symbol(name, name.rpartition("/")[2], path, doc, lines, _DIALECT, shown))
     interface.symbols += symbols_of(offered, _DIALECT)
-    if len(interface.imports) < 1:
-        interface.imports.append(Import(shown, name))
 
 
 def _offered(name: str, modules: Sequence[Module], texts: dict[str, str], *, is_root: bool) -> Iterator[Offered]:

@@ -4,7 +4,7 @@ Where a `module-info.java` says which packages are exported, only those count.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from holdfast.launch.evidence import Definition, Module, parsed
@@ -14,6 +14,7 @@ from holdfast.launch.facts.ecosystems.left_out import is_left_out
 from holdfast.launch.facts.interface import Import, Interface, Symbol
 from holdfast.launch.facts.manifest import Manifest
 from holdfast.launch.facts.reading import LARGEST_CODE, Repository
+from holdfast.launch.facts.usage import Usage
 
 __all__ = ["java_interface"]
 
@@ -22,6 +23,8 @@ _SOURCES = ("src/main/java/", "src/java/", "src/")
 _PACKAGE = re.compile(r"^\s*package\s+([\w.]+)\s*;", re.MULTILINE)
 _EXPORTS = re.compile(r"^\s*exports\s+([\w.]+)\s*;", re.MULTILINE)
 _ANNOTATION = re.compile(r"@(?!interface\b)[\w.]+(?:\((?:[^()\"]|\"(?:[^\"\\]|\\.)*\"|\([^()]*\))*\))?\s*")
+_HIDDEN = re.compile(r"(?:^|\.)(?:internals?|impl)(?:\.|$)")
+_ASIDE = re.compile(r"\.(?:examples?|samples?|demos?|tests?|testing|benchmarks?|jmh)(?:\.|$)")
 _LONGEST_VALUE = 100
 _TYPES = ("class", "interface", "enum")
 
@@ -53,11 +56,20 @@ class _Finder:
         every = [module for modules in self._packages.values() for module in modules]
         interface.lines = sum((self._text(module.path)).count("\n") for module in every)
         interface.broken = sorted(module.path for module in every if module.has_errors)
-        first = offered.get(interface.packages[0], []) if interface.packages else []
-        for one in [one for one in first if "." not in one.name][:2]:
-            qualified = f"{one.module}.{one.name}"
-            interface.imports.append(Import(f"import {qualified};", qualified))
+        interface.imports += self._imports(interface.packages, offered)
         return interface
+
+    def _imports(self, packages: Sequence[str], offered: Mapping[str, Sequence[Offered]]) -> Iterator[Import]:
+        """The two types that the project shows most; the first ones where it shows none."""
+        outer = [one for found in offered.values() for one in found if "." not in one.name]
+        first = [one for one in outer if one.module in packages[:1]]
+        by_name: dict[str, str] = {}
+        for one in [*first, *outer]:
+            by_name.setdefault(one.name, f"{one.module}.{one.name}")
+        imported = r"^\s*import\s+" + f"(?:{'|'.join(re.escape(name) for name in offered)})" + r"\.NAME\s*;"
+        names = Usage(self._repository).ranked(by_name, imported) or [one.name for one in first]
+        for name in names[:2]:
+            yield Import(f"import {by_name[name]};", by_name[name])
 
     def _text(self, path: str) -> str:
         return self._repository.text(path, LARGEST_CODE) or ""
@@ -80,8 +92,7 @@ class _Finder:
                 self._packages.setdefault(declared[1], []).append(module)
 
     def _offered(self, package: str) -> Iterator[Offered]:
-        is_hidden = self._exported and package not in self._exported
-        if is_hidden or (not self._exported and re.search(r"(?:^|\.)(?:internal|impl)(?:\.|$)", package)):
+        if package not in self._exported if self._exported else self._is_hidden(package):
             return
         for module in self._packages[package]:
             source = self._text(module.path).split("\n")
@@ -89,6 +100,23 @@ class _Finder:
                 if item.kind in _TYPES and item.visibility == "public" and _is_reached(item, module):
                     members = tuple(Told(one, source, module.path) for one in _members(item, module))
                     yield Offered(package, item.name, (Told(item, source, module.path),), members)
+
+    def _is_hidden(self, package: str) -> bool:
+        """Whether its name says that it is not for users, where no module says what is exported.
+
+        `examples` says so beside other packages only: everything may lie in `com.example`.
+        """
+        return _HIDDEN.search(package) is not None or any(
+            self._is_beside(package[: found.start()], package[: found.end()].rstrip("."))
+            for found in _ASIDE.finditer(package)
+        )
+
+    def _is_beside(self, outer: str, inner: str) -> bool:
+        """Whether the outer package holds anything but the inner one."""
+        return any(
+            f"{name}.".startswith(outer + ".") and not f"{name}.".startswith(inner + ".")
+            for name in self._packages
+        )
 
     def _package(self, name: str, found: Sequence[Offered]) -> Symbol:
         path = self._notes.get(name, "")

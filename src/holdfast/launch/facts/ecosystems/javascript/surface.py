@@ -14,9 +14,11 @@ from holdfast.launch.evidence import Definition, Module, parsed
 from holdfast.launch.facts.ecosystems.declared import Dialect, Offered, Told, module_symbol, one_line, symbols_of
 from holdfast.launch.facts.ecosystems.fields import body_of, fields_of
 from holdfast.launch.facts.ecosystems.javascript.documentation import read_jsdoc
+from holdfast.launch.facts.ecosystems.javascript.ways_in import is_shown, way_in
 from holdfast.launch.facts.interface import Import, Interface
 from holdfast.launch.facts.manifest import Manifest
 from holdfast.launch.facts.reading import LARGEST_CODE, Repository
+from holdfast.launch.facts.usage import Usage
 
 __all__ = ["javascript_interface"]
 
@@ -73,6 +75,7 @@ class _Finder:
         self._exported: dict[str, dict[str, _Where]] = {}
         self._defaults: dict[str, str] = {}
         self._taken: set[tuple[str, str]] = set()
+        self._usage = Usage(repository)
 
     def found(self) -> Interface:
         interface = Interface(packages=[self._package], language="javascript")
@@ -101,21 +104,12 @@ class _Finder:
             interface.imports += self._import(name, path, offered)
 
     def _import(self, name: str, path: str, offered: Sequence[Offered]) -> Iterator[Import]:
+        if name != self._package and not is_shown(self._usage, name):
+            return  # a further way in, which nobody is told of
         is_common = "module.exports" in self._text(path) or "exports." in self._text(path)
-        default = self._defaults.get(name, "")
-        called = [one for one in offered if one.told[0].definition.kind in ("function", "class")]
-        values = [one for one in called if not one.name.endswith("Error")] or called
-        if default and any(one.name == default for one in offered):
-            code = f"const {default} = require('{name}');" if is_common else f"import {default} from '{name}';"
-            yield Import(code, f"{name}.{default}")
-        elif values:
-            shown = ", ".join(one.name for one in values[:3])
-            code = (
-                f"const {{ {shown} }} = require('{name}');"
-                if is_common
-                else f"import {{ {shown} }} from '{name}';"
-            )
-            yield Import(code, f"{name}.{values[0].name}")
+        found = way_in(self._usage, name, offered, self._defaults.get(name, ""), is_common=is_common)
+        if found is not None:
+            yield found
 
     def _entry(self, way: str, files: Sequence[str]) -> str:
         """The file that declares an entry point: as written, beside it, or what it is built from."""

@@ -15,6 +15,7 @@ from holdfast.launch.facts.ecosystems.rust.documentation import read_rustdoc
 from holdfast.launch.facts.interface import Import, Interface
 from holdfast.launch.facts.manifest import Manifest
 from holdfast.launch.facts.reading import LARGEST_CODE, Repository
+from holdfast.launch.facts.usage import Usage
 
 __all__ = ["rust_interface"]
 
@@ -81,10 +82,15 @@ class _Finder:
         first = [one for one in offered if one.module == self._crate and one.told[0].definition.kind != "variable"]
         types = [one for one in first if one.told[0].definition.kind in ("struct", "enum", "trait")] or first
         if types:
-            names = [one.name for one in types[:3]]
+            names = self._main(first) or [one.name for one in types[:3]]
             what = names[0] if len(names) == 1 else f"{{{', '.join(names)}}}"
             interface.imports.append(Import(f"use {self._crate}::{what};", f"{self._crate}::{names[0]}"))
         return interface
+
+    def _main(self, offered: Sequence[Offered]) -> list[str]:
+        """The names of the crate that the project shows most; macros are written where they are used."""
+        imported = rf"^\s*use\s+{re.escape(self._crate)}::(?:NAME\b|\{{[^{{}}]*\bNAME\b[^{{}}]*\}})"
+        return Usage(self._repository).ranked((one.name for one in offered), imported, [self._crate])[:3]
 
     def _text(self, path: str) -> str:
         return self._repository.text(path, LARGEST_CODE) or ""
