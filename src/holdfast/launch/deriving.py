@@ -6,12 +6,13 @@ needs no service.
 
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from holdfast.errors import ToolError, UsageError
 from holdfast.launch.documents import schema
 from holdfast.launch.forge_places import AUTO, ForgeAddressError, place_of, usual_variable
+from holdfast.launch.interface_look import has_interface
 from holdfast.launch.patching.fence import Fence
 from holdfast.launch.run_config import checked
 from holdfast.launch.scouting.cloning import shown_address
@@ -77,8 +78,9 @@ def derive(
     tell = tell or _to_stderr
     with opened(product, "product", tell) as goods:
         told = _product(goods, tell)
+        without = () if has_interface(goods, told) else ("reference",)
     with opened(site, "site", tell, access=access_to(site, forge)) as pages:
-        told |= _site(pages, told["product_slug"], tell)
+        told |= _site(pages, told["product_slug"], tell, without)
     config = _fixed() | told
     config["commit_service"] |= _forge(told["site_repo_url"], forge, tell)
     config |= dict(overrides or {})
@@ -146,7 +148,8 @@ def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:_LONGEST_SLUG].strip("-")
 
 
-def _site(source: Source, slug: str, tell: Callable[[str], None]) -> dict[str, Any]:
+def _site(source: Source, slug: str, tell: Callable[[str], None], without: Collection[str] = ()) -> dict[str, Any]:
+    """What the site says; `without` are sections for which the product gives nothing to write."""
     if not source.files:
         raise UsageError(f"{source.name} is empty: there is no file at its commit")
     texts = source.texts(lambda path: is_hugo_config(path, _CONFIG_FOLDER))
@@ -172,6 +175,9 @@ def _site(source: Source, slug: str, tell: Callable[[str], None]) -> dict[str, A
             f"{source.name} has no section for {', '.join(missing)}: there will be no such pages,"
             " unless you add them to required_sections and their folders to allowed_paths"
         )
+    if empty := [name for name in wanted if name in without]:
+        tell(f"no public interface was found in the product: {', '.join(empty)} is left out of required_sections")
+        wanted = [name for name in wanted if name not in empty] or wanted
     roots = {name: found.get(name, f"{content}/{name}") for name in SECTIONS}
     return {
         "site_repo_url": source.address,

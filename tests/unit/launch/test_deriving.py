@@ -323,3 +323,44 @@ def test_the_configuration_of_a_site_on_a_forge_can_open_pull_requests(
 def test_a_forge_that_the_site_cannot_be_on_is_told(repositories: tuple[Path, Path]) -> None:
     with pytest.raises(UsageError, match="on no forge"):
         derive(str(repositories[0]), str(repositories[1]), forge="github", tell=lambda _: None)
+
+
+NOTHING_TO_REFER_TO = {
+    "a list of links": {"README.md": b"# kit\n\nLinks.\n"},
+    "private names alone": {"pyproject.toml": b'[project]\nname = "kit"\n', "kit.py": b"def _made():\n    pass\n"},
+    "a platform that nobody described": {"Gemfile": b"", "kit.rb": b"def made\nend\n"},
+}
+
+
+@pytest.mark.parametrize("files", NOTHING_TO_REFER_TO.values(), ids=NOTHING_TO_REFER_TO)
+def test_a_product_without_a_public_interface_gets_no_reference_and_that_is_told(
+    tmp_path: Path, files: dict[str, bytes]
+) -> None:
+    make_repository(tmp_path / "kit", files)
+    make_site(tmp_path / "site")
+    config, told = derived(tmp_path / "kit", tmp_path / "site")
+
+    assert config["required_sections"] == [name for name in SECTIONS if name != "reference"]
+    assert not any("reference" in path for path in config["allowed_paths"])
+    assert "no public interface was found in the product: reference is left out of required_sections" in told
+
+
+def test_a_tree_that_names_what_lies_elsewhere_is_looked_at_and_nothing_is_written_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    kit = tmp_path / "kit"
+    make_repository(kit, {"out.py": b"def made():\n    pass\n"})
+    make_site(tmp_path / "site")
+    inner = git(kit, "rev-parse", "HEAD^{tree}")
+    made = subprocess.run(
+        ["git", "mktree"], cwd=kit, input=f"040000 tree {inner}\t..\n", text=True, capture_output=True, check=True
+    )
+    commit = git(kit, "commit-tree", "-m", "by hand", made.stdout.strip())
+    git(kit, "update-ref", "HEAD", commit)
+    _, told = derived(kit, tmp_path / "site")
+
+    assert list((tmp_path / "temporary").iterdir()) == []
+    assert any("no public interface" in one for one in told)

@@ -131,6 +131,7 @@ def test_a_required_section_that_cannot_be_planned_is_refused(tmp_path: Path) ->
     error = refused(tmp_path, configured(tmp_path), given)
     assert error.details["reason"] == "plan_incomplete"
     assert error.details["sections"] == ["reference"]
+    assert "no page can be written for reference (no public interface was found). Take it out" in error.message
 
 
 def test_facts_without_a_claim_are_refused_as_incomplete(tmp_path: Path) -> None:

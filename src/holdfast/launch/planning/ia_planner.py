@@ -178,7 +178,8 @@ def _check_complete(
     if not missing and len(pages) <= budget:
         return
     told = (
-        f"no page can be written for {', '.join(missing)}"
+        f"no page can be written for {'; '.join(_why_empty(one, left_out) for one in missing)}."
+        " Take it out of required_sections, or give the repository what is missing"
         if missing
         else f"{len(pages)} pages, and the configuration allows {budget} ({name})"
     )
@@ -188,6 +189,12 @@ def _check_complete(
         details={"reason": "plan_incomplete", "sections": missing, "left_out": [dict(one) for one in left_out]},
         retryable=False,
     )
+
+
+def _why_empty(section: str, left_out: Sequence[Mapping[str, Any]]) -> str:
+    """The section, and why the first page that it should have is not there."""
+    reasons = [one["reason"] for one in left_out if one["adjustment"].startswith(f"left out {section}/")]
+    return f"{section} ({reasons[0]})" if reasons else section
 
 
 def _ordered(pages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
