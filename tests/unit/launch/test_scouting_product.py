@@ -406,3 +406,26 @@ def test_a_clone_that_fails_tells_no_secret(tmp_path: Path) -> None:
         bring("https://me:s3cret@127.0.0.1:1/x.git", "1" * 40, tmp_path / "clone", "product")
     assert (caught.value.code, caught.value.details["reason"]) == ("INVALID_INPUT", "clone_failed")
     assert "s3cret" not in f"{caught.value.message} {json.dumps(caught.value.details)}"
+
+
+def test_documents_to_which_the_readme_leads_are_documentation_wherever_they_lie(tmp_path: Path) -> None:
+    files = {
+        "README.md": b"# kit\n\n[Guide](user_guide.md), [why](https://example.org/x.md), [out](../other.md),\n"
+        b"[code](kit.py), [list](CHANGELOG.md), [none](absent.md), [tests](tests/notes.md).\n\n"
+        b"```md\n[x](unlinked.md)\n```\n",
+        "user_guide.md": b"# Guide\n\n[More](site/more.md#part), [back](README.md)\n",
+        "site/more.md": b"# More\n\n[Guide](../user_guide.md)\n",
+        "unlinked.md": b"# Notes\n", "tests/notes.md": b"# Notes\n", "tests/test_kit.py": b"x = 1\n",
+        "kit.py": b"x = 1\n", "CHANGELOG.md": b"# Changes\n", "docs/own.md": b"# Own\n",
+    }  # fmt: skip
+    make_repository(tmp_path / "p", files)
+    found = inventory_at(tmp_path / "p", commit_all(tmp_path / "p"))
+
+    assert found["doc_entrypoints"] == [
+        {"path": "README.md", "kind": "readme"},
+        {"path": "CHANGELOG.md", "kind": "changelog"},
+        {"path": "docs/own.md", "kind": "docs"},
+        {"path": "site/more.md", "kind": "docs"},
+        {"path": "user_guide.md", "kind": "docs"},
+    ]
+    assert found["docs_roots"] == ["docs"]

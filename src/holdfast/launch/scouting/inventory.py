@@ -14,7 +14,7 @@ from holdfast.launch.scouting.cloning import empty_repository, shown_address
 from holdfast.launch.scouting.file_kinds import LARGE, PROSE, is_generated, is_text, language_of, line_count
 from holdfast.launch.scouting.manifests import is_manifest, manifests_among
 from holdfast.launch.scouting.objects import Entry, entries, ignored_names, read_blobs
-from holdfast.launch.scouting.phantoms import phantom_paths
+from holdfast.launch.scouting.phantoms import linked_documents, phantom_paths
 from holdfast.launch.scouting.profile import repo_profile
 from holdfast.launch.scouting.roots import doc_entrypoints, example_paths, is_below, is_root_document, roots_of
 from holdfast.launch.scouting.selecting import Selection
@@ -36,8 +36,13 @@ def take_inventory(root: Path, config: Mapping[str, Any]) -> dict[str, Any]:
     paths = sorted(by_hand)
     ingestion = config.get("ingestion", {})
     roots = roots_of(paths, config.get("repo_hints", {}), ingestion.get("example_directories", ()))
-    documents = doc_entrypoints(paths, roots.docs, _led_to(root, committed, by_hand))
     beside = (*roots.tests, *roots.examples)
+    links = _led_to(root, committed, by_hand)
+    documents = doc_entrypoints(paths, roots.docs, links)
+    if linked := _linked_by_readme(
+        documents, looking.texts, [path for path in paths if not is_below(path, beside)]
+    ):
+        documents = doc_entrypoints(paths, roots.docs, links, linked)
     manifests = {
         path: text for path, text in looking.texts.items() if path in by_hand and not is_below(path, beside)
     }
@@ -77,6 +82,15 @@ def _led_to(root: Path, committed: Sequence[Entry], paths: Mapping[str, int]) ->
         for entry, content in read_blobs(root, wanted)
     }
     return {name: target for name, target in led.items() if target in paths}
+
+
+def _linked_by_readme(
+    documents: Sequence[Mapping[str, str]], texts: Mapping[str, str], paths: Sequence[str]
+) -> frozenset[str]:
+    """The documents that the README sends its readers to, wherever they lie."""
+    readme = next((one["path"] for one in documents if one["kind"] == "readme"), "")
+    prose = {path: texts[path] for path in paths if language_of(path) in PROSE and path in texts}
+    return frozenset(linked_documents(readme, prose))
 
 
 def _is_by_hand(file: Mapping[str, Any]) -> bool:

@@ -5,9 +5,10 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
-__all__ = ["phantom_paths"]
+__all__ = ["linked_documents", "phantom_paths"]
 
 _MOST = 500
+_LONGEST_LINE = 5000
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 # Of Markdown inline, of Markdown at the end of the page, of reStructuredText.
 _LINK = re.compile(r"\]\(\s*<?([^)\s>]{1,500})|^\s*\[[^\]\n]+\]:\s*<?([^\s>]{1,500})|<([^`\n<>]{1,500})>`_")
@@ -29,6 +30,29 @@ def phantom_paths(texts: Mapping[str, str], files: Collection[str]) -> list[dict
     return found
 
 
+def linked_documents(start: str, texts: Mapping[str, str]) -> list[str]:
+    """The documents that one leads its readers to, and those that these lead to, in the order in which they come.
+
+    `texts` are all that count, by their paths.
+    """
+    found = [start]
+    for path in found:  # it grows while it is read
+        here = path.rpartition("/")[0]
+        for line in _prose(texts.get(path, "")):
+            led = (_joined(here, target) for target in _linked(line, here))
+            found += [one for one in dict.fromkeys(led) if one in texts and one not in found]
+    return found[1:]
+
+
+def _prose(text: str) -> Iterator[str]:
+    is_code = False
+    for line in text.split("\n"):
+        is_fence = _FENCE.match(line) is not None
+        is_code ^= is_fence
+        if not is_code and not is_fence and len(line) <= _LONGEST_LINE:
+            yield line
+
+
 def _claims(text: str, claiming: str, known: set[str], folders: set[str]) -> Iterator[tuple[int, str]]:
     is_code, told = False, set()
     here = claiming.rpartition("/")[0]
@@ -36,7 +60,7 @@ def _claims(text: str, claiming: str, known: set[str], folders: set[str]) -> Ite
         if _FENCE.match(line):
             is_code = not is_code
             continue
-        if is_code or len(line) > 5000:
+        if is_code or len(line) > _LONGEST_LINE:
             continue
         for claimed in (*_linked(line, here), *_written(line, folders)):
             is_there = any(_joined(start, claimed) in known for start in {here, ""})

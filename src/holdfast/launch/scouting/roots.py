@@ -1,6 +1,6 @@
 """Where in a product its code, its documentation, its examples and its tests are."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from holdfast.launch.scouting.file_kinds import CODE, PROSE, language_of
@@ -56,11 +56,15 @@ def is_root_document(path: str) -> bool:
 
 
 def doc_entrypoints(
-    paths: Sequence[str], docs: Sequence[str], links: Mapping[str, str] | None = None
+    paths: Sequence[str],
+    docs: Sequence[str],
+    links: Mapping[str, str] | None = None,
+    linked: Collection[str] = (),
 ) -> list[dict[str, str]]:
     """Where reading begins: README, changelog, license and so on at the root, then everything in the docs.
 
     `links` are such names at the root that lead to another file: that file is the README then, wherever it is.
+    `linked` are documents elsewhere to which the README sends its readers.
     """
     found: list[tuple[int, tuple[int, str], str]] = []
     led = {target: _STEMS[_stem(name)] for name, target in sorted((links or {}).items(), reverse=True)}
@@ -68,7 +72,7 @@ def doc_entrypoints(
         kind = _STEMS[_stem(path)] if is_root_document(path) else led.get(path, "")
         if kind:
             found.append((_ENTRIES.index(kind), _within_kind(path), path))
-        elif is_below(path, docs) and language_of(path) in PROSE:
+        elif (is_below(path, docs) or path in linked) and language_of(path) in PROSE:
             # The page with which the documentation opens comes first, then folder by folder.
             opens = _stem(path) in ("index", "readme") and path.rpartition("/")[0] in docs
             found.append((_ENTRIES.index("docs"), (0 if opens else 1, path), path))
