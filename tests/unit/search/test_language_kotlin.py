@@ -6,6 +6,7 @@ from tests.unit.search.extracted import definitions_in, definitions_of
 
 from holdfast.search.extract.code import extract
 from holdfast.search.languages import fields_of
+from holdfast.search.languages.kotlin import LANGUAGE
 from holdfast.search.model import Chunk
 
 
@@ -176,3 +177,24 @@ def test_a_body_that_ends_on_the_line_of_its_last_member_is_read_like_any_other(
 
     assert [f"{chunk.kind} {chunk.name}" for chunk in definitions_in(extracted)] == found
     assert extracted.remarks == []
+
+
+def test_what_is_read_well_stays_so_beside_a_body_on_one_line() -> None:
+    source = b"""\
+class A { fun run() {} }
+class B {
+    fun walk(each: (Int) -> Unit = { _ -> }) {
+        each(1)
+    }
+}
+class C { fun run() {} }"""
+    extracted = extract("kotlin", "a.kt", source)
+
+    found = ["class A", "method A.run", "class B", "method B.walk", "class C", "method C.run"]
+    assert [f"{chunk.kind} {chunk.name}" for chunk in definitions_in(extracted)] == found
+    assert extracted.remarks == []
+
+
+def test_a_blank_in_a_template_of_a_string_is_no_end_of_a_body() -> None:
+    assert LANGUAGE.guessed is not None
+    assert LANGUAGE.guessed(b'val a = "${b }" + { c }') == [(21, 22)]

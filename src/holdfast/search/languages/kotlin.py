@@ -191,7 +191,8 @@ _LEADING = re.compile(
 _CALL = re.compile(r"((?:\w+\.)*\w+)(<[^()]*>)?\s*\(.*\)\Z", re.DOTALL)
 _AS = re.compile(r"\sas\??\s")
 # `class A { val b = 1 }`: the grammar wants a sign behind the last member of a body that ends on the same line.
-_BEFORE_BRACE = re.compile(rb"(?<=[^{;\s])[ \t](?=\})")
+# Not behind an arrow, as in `{ _ -> }`, nor in a template, `"${a }"`: there is nothing that a sign could end.
+_BEFORE_BRACE = re.compile(rb"\$\{[^{}\n]*\}|(?<=[^{;\s])(?<!->)([ \t])(?=\})")
 _ANGLES = str.maketrans("<>", "()")
 
 
@@ -254,7 +255,7 @@ LANGUAGE = Language(
     infer=_infer,
     mutators=_MUTATORS,
     throwers=frozenset({"error", "TODO"}),
-    guessed=lambda source: [found.span() for found in _BEFORE_BRACE.finditer(source)],
+    guessed=lambda source: [found.span(1) for found in _BEFORE_BRACE.finditer(source) if found[1]],
     filler=b";",
     restart=re.compile(
         rb"^(?:@[^\n]*\n){0,9}(?:(?:public|private|internal|abstract|open|sealed|data|enum|class|interface|object"
