@@ -2,7 +2,8 @@
 
 `{"method": ..., "params": ...}` becomes a request with an id of this front; what comes back for it, progress
 included, is written to the connection. `{"die": true}` ends the process hard, `{"hang": true}` stops it after a
-sign of life, and `{"say": text}` writes a line to the host as it is. A front whose secret is "refused" refuses it.
+sign of life, and `{"say": text}` writes a line to the host as it is. With `own`
+it asks for itself. A front whose secret is "refused" refuses it.
 """
 
 import json
@@ -42,7 +43,7 @@ class Front:
             sys.stdout.buffer.flush()
             return
         self.count += 1
-        number = asked.get("id") or f"{self.prefix}{self.count}"
+        number = asked.get("id") or f"{self.prefix}{'own-' if asked.get('own') else ''}{self.count}"
         self.waiting[number] = connection
         params = asked.get("params", {})
         params = {**params, "_meta": {**META, "progressToken": number, **params.get("_meta", {})}}

@@ -4,6 +4,7 @@ import asyncio
 import json
 import select
 import socket
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -292,6 +293,27 @@ def test_health_is_told_by_the_host_itself(fronted: Start, call: Call) -> None:
 
     assert health()["name"] == "fronted"
     host.until(lambda: health()["state"] == "ready", what="readiness")
+
+
+def test_what_the_front_asks_for_itself_is_no_request_of_a_client(fronted: Start, call: Call) -> None:
+    host = fronted()
+    caller = call(host)
+    caller.ask(own=True, method="no/such")
+    refused = caller.answer()
+    caller.call("read", value=1)
+    caller.answer()
+    caller.ask(method="holdfast/health")
+    counters = caller.answer()["result"]["counters"]
+
+    assert refused["error"]["code"] == -32601
+    assert (counters["requests"], counters["answered"]) == (1, 1)
+    figures = json.loads(_holdfast(host, "telemetry", "--json").stdout)
+    assert [(one["method"], one["error_count"]) for one in figures["methods"]] == [("tools/call", 0)]
+
+
+def _holdfast(host: HostUnderTest, *words: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "holdfast", *words, "--state-dir", str(host.folder / "state")]
+    return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
 
 
 @pytest.mark.parametrize(

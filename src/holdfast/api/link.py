@@ -20,7 +20,7 @@ from holdfast.stdio.streams import StandardStreams
 from holdfast.version import __version__
 from holdfast.vocabulary.events import Event
 from holdfast.vocabulary.faults import Fault, fault
-from holdfast.vocabulary.ids import is_request_id
+from holdfast.vocabulary.ids import OWN_QUESTION, is_request_id
 from holdfast.vocabulary.meta import META_PRINCIPAL, META_REQUEST
 from holdfast.wire.codec import RELAY_DEPTH, decode
 from holdfast.wire.envelope import (
@@ -105,9 +105,11 @@ class HostLink:
         await self._reader.close()
         await self._outbox.close()
 
-    def call(self, method: str, params: Mapping[str, Any] | None = None) -> HostCall[Answer]:
-        """Ask the host something."""
-        call = self._new(partial(answer_of, is_tool=False))
+    def call(
+        self, method: str, params: Mapping[str, Any] | None = None, *, is_own: bool = False
+    ) -> HostCall[Answer]:
+        """Ask the host something; `is_own` is what no client has asked for, and is not counted as if one had."""
+        call = self._new(partial(answer_of, is_tool=False), is_own=is_own)
         return self._send(call, method, {**(params or {}), "_meta": _META})
 
     def call_tool(
@@ -120,17 +122,23 @@ class HostLink:
         return self._send(call, "tools/call", {"name": name, "arguments": dict(arguments), "_meta": meta})
 
     def pass_on(
-        self, method: str, params: Mapping[str, Any], on_note: OnNote, principal: str = ""
+        self,
+        method: str,
+        params: Mapping[str, Any],
+        on_note: OnNote,
+        principal: str = "",
+        *,
+        is_own: bool = False,
     ) -> HostCall[Response]:
         """Ask what a client of the same era asks, in its words; the answer is a `Response`, or a `Fault`.
 
         Only the token of its progress becomes our own, since two clients may use the same one, and who it is says
         `principal`, never the client. `on_note` is told what comes before the answer, with the id of this call
-        where the client knows its own.
+        where the client knows its own. `is_own` as in `call`.
         """
         meta = params.get("_meta")
         meta = {**meta, META_PRINCIPAL: principal} if isinstance(meta, Mapping) else {META_PRINCIPAL: principal}
-        call = self._new(_as_it_is, on_note, wants_log=META_LOG_LEVEL in meta)
+        call = self._new(_as_it_is, on_note, wants_log=META_LOG_LEVEL in meta, is_own=is_own)
         if is_request_id(meta.get("progressToken")):
             meta["progressToken"] = call.id
         return self._send(call, method, {**params, "_meta": meta})
@@ -160,9 +168,14 @@ class HostLink:
         return len(self._pending)
 
     def _new(
-        self, shape: Callable[[Response], T], on_note: OnNote | None = None, *, wants_log: bool = False
+        self,
+        shape: Callable[[Response], T],
+        on_note: OnNote | None = None,
+        *,
+        wants_log: bool = False,
+        is_own: bool = False,
     ) -> HostCall[T]:
-        number = f"{self._prefix}{next(self._numbers)}"
+        number = f"{self._prefix}{OWN_QUESTION if is_own else ''}{next(self._numbers)}"
         return HostCall(number, shape=shape, on_note=on_note, wants_log=wants_log)
 
     def _send(self, call: HostCall[T], method: str, params: dict[str, Any]) -> HostCall[T]:

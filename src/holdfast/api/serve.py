@@ -83,7 +83,8 @@ async def _serve(
     server = bounded_server(front, options, front.metrics, front.stamp)
     with lifetime.watch():
         await link.open(streams)
-        link.call("server/discover")  # nobody reads the answer: the host prepares a worker for whoever comes first
+        # Nobody reads the answer: the host prepares a worker for whoever comes first.
+        link.call("server/discover", is_own=True)
         serving = asyncio.ensure_future(server.serve(sockets=[listener]))
         serving.add_done_callback(lambda _: lifetime.end("asked"))
         living = asyncio.ensure_future(_show_life(link))

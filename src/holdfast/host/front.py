@@ -24,7 +24,7 @@ from holdfast.present.last_words import last_words
 from holdfast.process import Outcome, Process, spawn
 from holdfast.process.custody import finished
 from holdfast.vocabulary.events import FrontLost, FrontStarted
-from holdfast.vocabulary.ids import RequestId
+from holdfast.vocabulary.ids import OWN_QUESTION, RequestId
 from holdfast.vocabulary.meta import META_PRINCIPAL
 from holdfast.wire.codec import RELAY_DEPTH, decode, encode
 from holdfast.wire.envelope import (
@@ -269,7 +269,8 @@ class Front:
             if answer is not None:
                 self._say(answer, is_droppable=False)
             else:
-                self._take(FromClient(message, frame))
+                is_own = str(message.id).startswith(self._prefix + OWN_QUESTION)
+                self._take(FromClient(message, frame, is_own))
         elif isinstance(message, Notification) and self.owns(message.params.get("requestId")):
             self._passed_on.discard(message.params["requestId"])
             self._take(FromClient(message, frame))

@@ -412,7 +412,7 @@ class Host:
         return self.figures.page({**self.health(), "name": name}, self._under_way())
 
     def _under_way(self) -> list[tuple[str, str]]:
-        return [(entry.method, entry.tool) for entry in self.state.pending.values()]
+        return [(entry.method, entry.tool) for entry in self.state.pending.values() if not entry.is_own]
 
     def _tool_names(self) -> Mapping[str, Any]:
         worker = self.state.workers.get(self.state.active)

@@ -88,7 +88,9 @@ def failure_of(response: Response) -> Failure | None:
 
 
 def tell_end(turn: Turn, entry: Pending, outcome: str, why: Failure, *, by_worker: bool) -> None:
-    """Tell of the end of a request that was accepted."""
+    """Tell of the end of a request that was accepted; what no client has asked is none of theirs."""
+    if entry.is_own:
+        return
     if outcome == "cancelled" and entry.method in STREAM_METHODS:
         outcome, why = "ok", NO_FAILURE  # it lasts until its client has heard enough: that is how it ends well
     hints = _hints_of(entry)

@@ -40,7 +40,7 @@ def client_said(turn: Turn, said: FromClient) -> None:
     """Take one message of the client."""
     message = said.message
     if isinstance(message, Request):
-        _request(turn, message, said.frame)
+        _request(turn, message, said)
     elif isinstance(message, Notification):
         _notification(turn, message, said.frame)
     elif isinstance(message, Response):
@@ -64,9 +64,10 @@ def outcome_found(turn: Turn, found: OutcomeFound) -> None:
 # --- requests ----------------------------------------------------------------------------------------------------
 
 
-def _request(turn: Turn, request: Request, frame: bytes) -> None:
+def _request(turn: Turn, request: Request, said: FromClient) -> None:
     state = turn.state
-    turn.count("requests")
+    if not said.is_own:
+        turn.count("requests")
     if request.id in state.pending:
         _refuse(turn, request, f"request id {request.id!r:.80} is still in flight")
     elif request.method == "initialize" and state.session.phase is not SessionPhase.COLD:
@@ -76,7 +77,7 @@ def _request(turn: Turn, request: Request, frame: bytes) -> None:
         tell_refusal(turn, request)
         turn.tell_client(result_message(request.id, {}), request.id)  # the session lives, whatever the worker does
     else:
-        _admit(turn, request, frame)
+        _admit(turn, request, said)
 
 
 def pending_request(request: Request, frame: bytes, policy: Policy, accepted_at: float, sequence: int) -> Pending:
@@ -110,17 +111,19 @@ def _meta(request: Request) -> dict[str, Any]:
     return meta if isinstance(meta, dict) else {}
 
 
-def _admit(turn: Turn, request: Request, frame: bytes) -> None:
-    state = turn.state
+def _admit(turn: Turn, request: Request, said: FromClient) -> None:
+    state, frame = turn.state, said.frame
     entry = pending_request(request, frame, state.policy, turn.now, state.next_sequence)
+    entry = entry._replace(is_own=said.is_own)
     crowded = len(state.pending) >= state.policy.pending_max
     heavy = bool(state.pending) and state.bytes_pending + len(frame) > state.policy.pending_bytes
     if crowded or heavy:
         queue = {"max": state.policy.pending_max, "size": len(state.pending)}
         problem = fault("QUEUE_OVERLOADED", "too many requests are in flight", details={"queue": queue})
-        turn.count("refused")
-        turn.count("answered")
-        tell_refusal(turn, request, failure_of_fault(problem))
+        turn.count_of(entry, "refused")
+        turn.count_of(entry, "answered")
+        if not entry.is_own:
+            tell_refusal(turn, request, failure_of_fault(problem))
         turn.tell_client(fault_answer(entry, problem, state.active, 0), request.id)
         return
     state.next_sequence += 1

@@ -53,7 +53,7 @@ def complete(turn: Turn, entry: Pending, response: Response, frame: bytes) -> No
         end_stopped(turn, entry, why)
         return
     _remove(turn, entry)
-    turn.count("answered")
+    turn.count_of(entry, "answered")
     tell_end(turn, entry, "ok" if failure is None else "error", failure or NO_FAILURE, by_worker=True)
     turn.end_request(entry, replace_id(frame, entry.id))
 
@@ -82,8 +82,8 @@ def _without_secrets(turn: Turn, entry: Pending, result: bytes) -> bytes | None:
 def answer_stored(turn: Turn, entry: Pending, result: bytes) -> None:
     """An earlier call with the same key and arguments has succeeded: its result is the answer."""
     _remove(turn, entry)
-    turn.count("answered")
-    turn.count("deduplicated")
+    turn.count_of(entry, "answered")
+    turn.count_of(entry, "deduplicated")
     tell_end(turn, entry, "ok", NO_FAILURE, by_worker=False)
     # The stored bytes are put in as they are; only the envelope around them is new.
     envelope = encode(result_message(entry.id, 0))
@@ -104,8 +104,8 @@ def answer_found(turn: Turn, entry: Pending, result: dict[str, Any]) -> None:
     """A probe has found out that the call took effect, and what it returned."""
     require_open(entry.knowledge)
     _remove(turn, entry)
-    turn.count("answered")
-    turn.count("completed_by_probe")
+    turn.count_of(entry, "answered")
+    turn.count_of(entry, "completed_by_probe")
     tell_end(turn, entry, "ok", NO_FAILURE, by_worker=False)
     turn.end_request(entry, encode(result_message(entry.id, result)))
 
@@ -113,9 +113,9 @@ def answer_found(turn: Turn, entry: Pending, result: dict[str, Any]) -> None:
 def end_with_fault(turn: Turn, entry: Pending, problem: Fault) -> None:
     """The host ends the request with an error of its own."""
     _remove(turn, entry)
-    turn.count("answered")
+    turn.count_of(entry, "answered")
     if problem.code in {"AMBIGUOUS_OUTCOME", "ROLLOUT_DISRUPTED"}:
-        turn.count("ambiguous")
+        turn.count_of(entry, "ambiguous")
     tell_end(turn, entry, "error", failure_of_fault(problem), by_worker=False)
     after = retry_after_ms(turn.state, turn.now)
     turn.end_request(entry, encode(fault_answer(entry, problem, entry.generation or turn.state.active, after)))
@@ -124,7 +124,7 @@ def end_with_fault(turn: Turn, entry: Pending, problem: Fault) -> None:
 def end_with_result(turn: Turn, entry: Pending, problem: Fault) -> None:
     """The host ends a call of a tool with a failed result, as the tool itself would."""
     _remove(turn, entry)
-    turn.count("answered")
+    turn.count_of(entry, "answered")
     tell_end(turn, entry, "error", failure_of_fault(problem), by_worker=False)
     turn.end_request(entry, encode(stop_answer(entry, problem, entry.generation or turn.state.active)))
 
@@ -144,8 +144,8 @@ def end_stopped(turn: Turn, entry: Pending, why: Stop) -> None:
         end_silently(turn, entry)
         return
     _remove(turn, entry)
-    turn.count("answered")
-    turn.count("timeouts" if why is Stop.TIMEOUT else "cancelled")
+    turn.count_of(entry, "answered")
+    turn.count_of(entry, "timeouts" if why is Stop.TIMEOUT else "cancelled")
     problem = _stop_fault(turn, entry, why)
     outcome = "timeout" if why is Stop.TIMEOUT else "cancelled"
     tell_end(turn, entry, outcome, failure_of_fault(problem), by_worker=False)
@@ -155,8 +155,8 @@ def end_stopped(turn: Turn, entry: Pending, why: Stop) -> None:
 def end_silently(turn: Turn, entry: Pending) -> None:
     """The client wants to hear no more of the request."""
     _remove(turn, entry)
-    turn.count("cancelled")
-    turn.count("unanswered")
+    turn.count_of(entry, "cancelled")
+    turn.count_of(entry, "unanswered")
     tell_end(turn, entry, "cancelled", _CANCELLED, by_worker=False)
 
 

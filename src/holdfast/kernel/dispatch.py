@@ -112,7 +112,7 @@ def _dispatch(turn: Turn, worker: Worker, entry: Pending, rule: Rule, decided: D
     )
     del state.waiting[entry.id]
     state.attempts[attempt] = entry.id
-    if again:
+    if again and not entry.is_own:
         turn.count("replayed")
         turn.record(CallReplayed(entry.id, entry.tool, worker.generation, entry.replays + 2, entry.method))
     turn.pass_to_worker(worker, replace_id(entry.frame, attempt), attempt)

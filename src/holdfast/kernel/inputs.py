@@ -30,6 +30,7 @@ class FromClient(NamedTuple):
 
     message: Message
     frame: bytes
+    is_own: bool = False  # a question of the host's own front, which no client has asked
 
 
 class FromWorker(NamedTuple):

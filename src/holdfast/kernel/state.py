@@ -99,6 +99,7 @@ class Pending(NamedTuple):
     hold: Hold | None = None
     freed: bool = False  # its probe has said that it may be sent again
     lookup: Lookup = Lookup.NOT_ASKED
+    is_own: bool = False  # no client has asked it, so it is told of nowhere as if one had
 
     @property
     def charged(self) -> int:

@@ -68,6 +68,11 @@ class Turn:
         """Count what happened."""
         self.state.counts[name] = self.state.counts.get(name, 0) + by
 
+    def count_of(self, entry: Pending, name: str) -> None:
+        """Count what happened to a request, if it is one of a client."""
+        if not entry.is_own:
+            self.count(name)
+
     # --- commanding --------------------------------------------------------------------------------------------
 
     def tell_client(self, message: Any, answers: RequestId | None = None) -> None:

@@ -6,7 +6,9 @@ mean `1`.
 
 from collections.abc import Container
 
-__all__ = ["RequestId", "is_request_id", "match_cancellation"]
+__all__ = ["OWN_QUESTION", "RequestId", "is_request_id", "match_cancellation"]
+
+OWN_QUESTION = "own-"  # in the id of a request that the HTTP front makes for itself, behind its prefix
 
 RequestId = int | str
 

@@ -5,9 +5,13 @@ from typing import Any
 import pytest
 from tests.unit.kernel.driver import World, call, request
 
+from holdfast.kernel.inputs import FromClient
 from holdfast.present.profile import META_CAPABILITIES, META_REVISION, MODERN
 from holdfast.vocabulary.events import CallEnded, RequestEnded
+from holdfast.wire.codec import decode, encode
+from holdfast.wire.envelope import parse
 
+REFUSED = {"code": -32601, "message": "no"}
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 
@@ -221,3 +225,26 @@ def test_a_resource_that_is_read_is_what_the_request_is_about() -> None:
     world.worker_answers(1, {})
 
     assert one(world).path == "file:///a"
+
+
+@pytest.mark.parametrize("ending", ["answered", "refused", "crowded out", "replayed", "withdrawn"])
+def test_what_no_client_has_asked_is_told_of_nowhere(ending: str) -> None:
+    world = World.live(pending_max=1)
+    if ending == "crowded out":
+        world.calls("a", "read")
+    before = dict(world.state.counts)
+    asked = request("own", "tools/list")
+    world.give(FromClient(parse(decode(encode(asked))), encode(asked), is_own=True))
+    if ending == "replayed":
+        world.lose_worker()
+        world.make_ready()
+    if ending == "refused":
+        world.worker_says({"jsonrpc": "2.0", "id": world.state.pending["own"].attempt, "error": REFUSED})
+    elif ending == "withdrawn":
+        world.cancels("own")
+    elif ending != "crowded out":
+        world.worker_answers("own", {})
+
+    assert told(world) == []
+    changed = {name for name, count in world.state.counts.items() if count != before.get(name, 0)}
+    assert changed <= {"workers_lost"}

@@ -72,7 +72,11 @@ class Listening:
 
     def _open(self, key: bytes, shared: _Shared) -> None:
         shared.timer = None
-        shared.call = self._link.pass_on(_LISTEN, shared.params, lambda note: self._heard(shared, note))
+        # The lists of a server are listened to for whoever comes: that alone no client has asked for.
+        is_own = not _resources_of(shared.params)
+        shared.call = self._link.pass_on(
+            _LISTEN, shared.params, lambda note: self._heard(shared, note), is_own=is_own
+        )
         shared.call.answer.add_done_callback(lambda answer: self._ended(key, shared, answer))
 
     def _close(self, key: bytes, shared: _Shared) -> None:
@@ -103,13 +107,18 @@ class Listening:
 
 def _can_wait(params: Mapping[str, Any], answer: Response | Fault) -> bool:
     """Whether there was no place for a stream that no request of a client depends on."""
-    notifications = params.get("notifications")
-    if not isinstance(notifications, Mapping) or notifications.get("resourceSubscriptions"):
+    if _resources_of(params):
         return False
     if isinstance(answer, Fault):
         return answer.code == _NO_PLACE
     data = (answer.error or {}).get("data")
     return isinstance(data, Mapping) and data.get("code") == _NO_PLACE
+
+
+def _resources_of(params: Mapping[str, Any]) -> Any:
+    """The resources that a stream is for: those a client has subscribed to."""
+    notifications = params.get("notifications")
+    return notifications.get("resourceSubscriptions") if isinstance(notifications, Mapping) else None
 
 
 def _key(params: Mapping[str, Any]) -> bytes:

@@ -36,7 +36,7 @@ class ToolTable:
         tools: list[Any] = []
         cursor: dict[str, Any] = {}
         for _ in range(MOST_PAGES):
-            page = await self._link.call("tools/list", cursor).answer
+            page = await self._link.call("tools/list", cursor, is_own=True).answer
             if isinstance(page, Fault):
                 return
             listed, following = page.get("tools"), page.get("nextCursor")
