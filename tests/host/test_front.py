@@ -22,6 +22,7 @@ from holdfast.host.listener import is_loopback, listen, parse_address
 from holdfast.observe.event_log import NullEventLog
 from holdfast.testing import Fault, HostUnderTest, Traces, script
 from holdfast.testing.marked import command_line, marked_processes
+from holdfast.vocabulary.events import Event, FaultRecorded, FrontLost
 
 Start = Callable[..., HostUnderTest]
 HOST = str(Path(__file__).with_name("front_host.py"))
@@ -262,6 +263,40 @@ async def _end_twice(told: Path) -> None:
     async with asyncio.timeout(BOUND):
         await asyncio.to_thread(_wait_for_words, told)
         await front.close()
+
+
+def test_a_front_that_fails_in_a_way_nobody_thought_of_is_told_and_started_again() -> None:
+    faults, losses = asyncio.run(_failing())
+
+    assert {fault.cause_class for fault in faults} == {"TypeError"}
+    assert [loss.losses for loss in losses[:2]] == [1, 2]
+    assert faults[0].fault_id in losses[0].reason
+
+
+async def _failing() -> tuple[list[FaultRecorded], list[FrontLost]]:
+    """What is told of a front whose options cannot be written down, until it was lost twice."""
+    told: list[Event] = []
+    twice = asyncio.Event()
+
+    class Log(NullEventLog):
+        def emit(self, event: Event) -> None:
+            told.append(event)
+            if sum(isinstance(one, FrontLost) for one in told) == 2:
+                twice.set()
+
+    plan = FrontPlan([sys.executable, "-c", "input()"], listen("127.0.0.1", 0), {"secret": object()})
+    front = Front(
+        plan, grace=0.5, max_bytes=1024, log=Log(), take=lambda _: None, pending=list, health=dict,
+        on_refusal=lambda: None,
+    )  # fmt: skip
+    front.start()
+    async with asyncio.timeout(BOUND):
+        await twice.wait()
+        await front.close()
+    return (
+        [one for one in told if isinstance(one, FaultRecorded)],
+        [one for one in told if isinstance(one, FrontLost)],
+    )
 
 
 def _wait_for_words(file: Path) -> None:

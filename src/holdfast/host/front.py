@@ -9,6 +9,7 @@ One that refuses what it is told would refuse it again: that ends the host.
 import asyncio
 import secrets
 import socket
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,7 +24,7 @@ from holdfast.observe.sink import EventSink
 from holdfast.present.last_words import last_words
 from holdfast.process import Outcome, Process, spawn
 from holdfast.process.custody import finished
-from holdfast.vocabulary.events import FrontLost, FrontStarted
+from holdfast.vocabulary.events import FaultRecorded, FrontLost, FrontStarted
 from holdfast.vocabulary.ids import OWN_QUESTION, RequestId
 from holdfast.vocabulary.meta import META_PRINCIPAL
 from holdfast.wire.codec import RELAY_DEPTH, decode, encode
@@ -154,6 +155,8 @@ class Front:
                 reason = await self._run()
             except ProcessError as error:
                 reason = error.message
+            except Exception as error:  # noqa: BLE001 - nobody else would start it again
+                reason = self._record_failure(error)
             if self.refusal is not None:
                 self._on_refusal()
                 return
@@ -162,6 +165,12 @@ class Front:
             self._log.emit(FrontLost(reason, self._losses))
             self._log.flush()
             await asyncio.sleep(min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** min(self._losses - 1, 10)))
+
+    def _record_failure(self, error: Exception) -> str:
+        fault_id, name = secrets.token_hex(4), type(error).__name__
+        trace = "".join(traceback.format_exception(error))
+        self._log.emit(FaultRecorded(fault_id, None, None, name, f"the host failed at its front: {error}", trace))
+        return f"the host failed at it: {name} ({fault_id})"
 
     async def _run(self) -> str:
         """Run one front to its end; why it ended. ProcessError where it cannot be run, or not be ended."""

@@ -5,6 +5,7 @@ import contextlib
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from typing import Any
 
 from holdfast.api.bounded_server import BoundedServer, bounded_server
@@ -46,22 +47,36 @@ def served_in_a_thread(app: Any) -> Iterator[str]:
     """The service while the block runs; it has answered or cut off everybody when the block is left."""
     listener = _listener("127.0.0.1", 0)
     loop = asyncio.new_event_loop()
-    ready = threading.Event()
-    lifetimes: list[Lifetime] = []
+    started: Future[Lifetime] = Future()
+    ended: Future[None] = Future()
 
     async def living() -> None:
-        lifetimes.append(Lifetime(exit_with_parent=False))
-        await _serve(app, listener, lifetimes[0], ready.set)
+        lifetime = Lifetime(exit_with_parent=False)
+        await _serve(app, listener, lifetime, lambda: started.set_result(lifetime))
 
-    thread = threading.Thread(target=loop.run_until_complete, args=[living()], name="holdfast-http", daemon=True)
+    def run() -> None:
+        try:
+            loop.run_until_complete(living())
+        except BaseException as error:  # noqa: BLE001 - it would end in a thread that nobody asks
+            for waited_for in (started, ended):
+                if not waited_for.done():
+                    waited_for.set_exception(error)
+        else:
+            ended.set_result(None)
+
+    thread = threading.Thread(target=run, name="holdfast-http", daemon=True)
     thread.start()
-    ready.wait()
     try:
-        yield _url(listener)
+        lifetime = started.result()
+        try:
+            yield _url(listener)
+        finally:
+            loop.call_soon_threadsafe(lifetime.end, "asked")
+        ended.result()
     finally:
-        loop.call_soon_threadsafe(lifetimes[0].end, "asked")
         thread.join()
         loop.close()
+        listener.close()
 
 
 async def _serve(app: Any, listener: socket.socket, lifetime: Lifetime, on_ready: Callable[[], None]) -> None:

@@ -312,6 +312,45 @@ def test_a_drive_that_nobody_waits_for_is_asked_for_again_when_its_owner_dies(st
     assert stage.state(first) == "LINKING"  # whoever wanted that one is gone
 
 
+def test_trouble_nobody_thought_of_is_told_once_and_what_was_begun_is_looked_after_all_the_same(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    looks = []
+
+    def broken(request: str) -> Any:
+        looks.append(request)
+        raise ZeroDivisionError("in the store")
+
+    monkeypatch.setattr(local, "_LOOK_AFTER", 0.01)
+    owner, _, _ = owner_at_work(stage)
+    run_id = stage.run("r_begun_here", state="LINKING")
+    with monkeypatch.context() as patch:
+        patch.setattr(stage.store, "request", broken)
+        stage.engine.begin("drive", run_id)
+        until(lambda: len(looks) > 3, "more looks")
+    until(lambda: stage.at(run_id).holder is not None, "the owner at work on it")
+    owner.send_signal(signal.SIGKILL)
+    owner.wait(BOUND)
+    stage.let_go()
+    until(lambda: stage.state(run_id) == "READY_FOR_PR", "the run that was begun here")
+    assert [record.exc_info[0] for record in caplog.records if record.exc_info] == [ZeroDivisionError]
+
+
+def test_a_thread_that_cannot_be_started_is_told_and_nobody_waits_for_it(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none_left(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    run_id = stage.run(state="LINKING")
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", none_left)
+        with pytest.raises(RuntimeError):
+            stage.engine.begin("drive", run_id)
+    stage.engine.begin("drive", run_id)
+    until(lambda: stage.state(run_id) == "READY_FOR_PR", "the run")
+
+
 def test_whoever_asked_is_told_that_a_disk_is_full_and_where() -> None:
     told = asking.unexpected("r_1", OSError(errno.ENOSPC, "No space left on device", "/secret/path"))
 

@@ -18,6 +18,7 @@ from holdfast.errors import ToolError, UsageError
 from holdfast.launch.documents import DocumentError
 from holdfast.launch.http_client import Answer, call
 from holdfast.launch.http_service import Application, HttpFault, Reply, Request, application, running, serve
+from holdfast.launch.http_serving import served_in_a_thread
 
 TOKEN = "swordfish"
 
@@ -248,3 +249,15 @@ def test_a_signal_ends_the_service_with_its_exit_code(tmp_path: Path, number: si
             assert process.wait(40) == 128 + number
         finally:
             process.kill()
+
+
+def test_a_service_that_cannot_begin_is_told_and_not_waited_for() -> None:
+    with pytest.raises(RuntimeError, match="no room"), served_in_a_thread(Unmade()):
+        pass
+
+
+class Unmade:
+    """An application that cannot be put together."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise RuntimeError("no room")

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.launch import states
 from holdfast.launch.engine.answering import Answering
-from holdfast.launch.engine.asking import INTERRUPTED, Asking
+from holdfast.launch.engine.asking import INTERRUPTED, Asking, unexpected
 from holdfast.launch.engine.labour import Parts
 from holdfast.launch.store.refusals import StoreError
 from holdfast.launch.workspace import Workspace
@@ -74,12 +74,14 @@ class LocalEngine(Asking, Answering):
         with self._guard:
             self._begun[request] = (kind, run_id)
             if self._looking is None:
-                self._looking = threading.Thread(target=self._look_after, name="launch-requests", daemon=True)
-                self._looking.start()
+                thread = threading.Thread(target=self._look_after, name="launch-requests", daemon=True)
+                thread.start()  # first, or one that cannot be started would be taken for one that looks
+                self._looking = thread
         return request
 
     def _look_after(self) -> None:
         """Ask again for what nobody waits for, and what was interrupted with the process that did it."""
+        told: set[str] = set()
         while not self._closing.wait(_LOOK_AFTER):
             with self._guard:
                 if not self._begun:
@@ -87,15 +89,24 @@ class LocalEngine(Asking, Answering):
                     return
                 begun = dict(self._begun)
             for request, (kind, run_id) in begun.items():
-                with contextlib.suppress(StoreError):  # then at the next look
-                    found = self._store.request(request)
-                    if found is not None and found.state in ("pending", "running"):
-                        self.wake()
-                        continue
-                    if found is not None and found.outcome == INTERRUPTED:
-                        self._ask_again(kind, run_id)
-                    with self._guard:
-                        del self._begun[request]
+                try:
+                    self._look_at(request, kind, run_id)
+                except StoreError:
+                    continue  # then at the next look
+                except Exception as error:  # noqa: BLE001 - nobody else would look after the others
+                    if repr(error) not in told:  # the same is not told twice a second
+                        told.add(repr(error))
+                        unexpected(run_id, error)
+
+    def _look_at(self, request: str, kind: str, run_id: str) -> None:
+        found = self._store.request(request)
+        if found is not None and found.state in ("pending", "running"):
+            self.wake()
+            return
+        if found is not None and found.outcome == INTERRUPTED:
+            self._ask_again(kind, run_id)
+        with self._guard:
+            del self._begun[request]
 
     def _ask_again(self, kind: str, run_id: str) -> None:
         request = self.ask(kind, run_id)
@@ -133,8 +144,9 @@ class LocalEngine(Asking, Answering):
             if self._leaving.is_set() or self._thread is not None:
                 return
             self._trouble = None
-            self._thread = threading.Thread(target=self._live, name="launch-engine", daemon=True)
-            self._thread.start()
+            thread = threading.Thread(target=self._live, name="launch-engine", daemon=True)
+            thread.start()  # first, or one that cannot be started would be waited for without an end
+            self._thread = thread
 
     def _given_up(self) -> Exception | None:
         """Why this process could not go on executing, unless it tries again."""
