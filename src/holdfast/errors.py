@@ -10,6 +10,7 @@
     │       └── IncapableError    the client did not declare that it can be asked this
     ├── ProcessError              a process could not be started, or did not die
     └── SessionError              the peer of a client session is gone or broke the protocol
+        ├── NotAskedError         it never got the question
         └── RefusedError          it has answered, and said no
             └── TryAgainError     it said: not at this moment
 
@@ -34,6 +35,7 @@ __all__ = [
     "HoldfastError",
     "IncapableError",
     "InputNeeded",
+    "NotAskedError",
     "ProcessError",
     "QuestionError",
     "RefusedError",
@@ -148,6 +150,10 @@ class SessionError(HoldfastError):
 
 class RefusedError(SessionError):
     """The other end has answered, and refuses what it was asked."""
+
+
+class NotAskedError(SessionError):
+    """The other end never got what it was to be asked, so nothing of it was begun."""
 
 
 class TryAgainError(RefusedError):

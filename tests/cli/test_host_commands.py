@@ -524,3 +524,16 @@ def test_following_costs_next_to_nothing_while_nothing_happens(
     process.communicate()
 
     assert spent <= 0.2
+
+
+@pytest.mark.parametrize("words", [(), ("--host",)])
+def test_a_rollout_that_was_never_asked_for_is_not_said_to_go_on(
+    cli: Cli, play: Play, words: tuple[str, ...]
+) -> None:
+    play("shop")
+    done = cli("rollout", "shop", "--timeout", "0", "--json", *words)
+
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["ok"] is False
+    assert "stays" in done.stderr
+    assert "could not be reached in time" in done.stderr

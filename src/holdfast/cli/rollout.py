@@ -88,13 +88,13 @@ def _roll_out(
     record: "HostRecord", words: list[str] | None, *, accept_breaking: bool, timeout: float, as_json: bool
 ) -> int:
     from holdfast.cli.running_hosts import label
-    from holdfast.errors import RefusedError, SessionError
+    from holdfast.errors import NotAskedError, RefusedError, SessionError
     from holdfast.host.remote import ask
     from holdfast.wire.codec import encode
 
     try:
         told = ask(record, "rollout", timeout, command=words, accept_breaking=accept_breaking)
-    except RefusedError as error:
+    except (NotAskedError, RefusedError) as error:
         return _tell_failure(f"the old version stays: {error}", as_json=as_json)
     except SessionError as error:
         return _tell_failure(f"{error}; what became of it says: holdfast status", as_json=as_json, is_open=True)
@@ -125,7 +125,7 @@ def _reinstall(record: "HostRecord", settings: "Settings", timeout: float, *, as
     import time
 
     from holdfast.cli.running_hosts import label
-    from holdfast.errors import RefusedError, SessionError
+    from holdfast.errors import NotAskedError, RefusedError, SessionError
     from holdfast.host.records import list_hosts
     from holdfast.host.remote import ask
     from holdfast.wire.codec import encode
@@ -143,7 +143,7 @@ def _reinstall(record: "HostRecord", settings: "Settings", timeout: float, *, as
                     return 0
             select.select([], [], [], 0.05)
         raise SessionError(f"{label(record)} {'has not come back yet' if record.alive else 'is gone'}")
-    except RefusedError as error:
+    except (NotAskedError, RefusedError) as error:
         return _tell_failure(f"the host stays as it is: {error}", as_json=as_json)
     except SessionError as error:
         return _tell_failure(f"{error}; see: holdfast ps", as_json=as_json, is_open=True)

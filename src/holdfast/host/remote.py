@@ -6,7 +6,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from holdfast.errors import RefusedError, SessionError, WireError
+from holdfast.errors import NotAskedError, RefusedError, SessionError, WireError
 from holdfast.host.records import HostRecord
 from holdfast.wire.codec import decode, encode
 
@@ -19,12 +19,13 @@ _RETRY = 0.1  # seconds until a host that is just starting, or busy, is tried ag
 def ask(record: HostRecord, operation: str, timeout: float, **arguments: Any) -> dict[str, Any]:
     """The result of an operation (`status`, `restart`, `stop`...) of a host.
 
-    SessionError says why there is none: the host is gone or does not answer in time; RefusedError: it refuses.
+    SessionError says why there is none: the host is gone or does not answer in time. NotAskedError: it was never
+    asked; RefusedError: it refuses.
     """
     deadline = time.monotonic() + timeout
     who = f"{record.name} (pid {record.pid})"
     if not hasattr(socket, "AF_UNIX"):
-        raise SessionError(f"{who} cannot be asked: there are no local sockets on this system")
+        raise NotAskedError(f"{who} cannot be asked: there are no local sockets on this system")
     while True:
         answer = _exchange(record, {"op": operation, **arguments}, deadline, who)
         if answer is not None:
@@ -35,20 +36,24 @@ def ask(record: HostRecord, operation: str, timeout: float, **arguments: Any) ->
             if error.get("code") != "busy":
                 raise RefusedError(f"{who}: {error.get('message') or 'an answer that makes no sense'}")
         if time.monotonic() + _RETRY >= deadline or not record.alive:
-            raise SessionError(f"{who} {'is too busy to answer' if answer else 'does not answer on its socket'}")
+            raise NotAskedError(f"{who} {'is too busy to answer' if answer else 'does not answer on its socket'}")
         select.select([], [], [], _RETRY)
 
 
 def _exchange(record: HostRecord, question: dict[str, Any], deadline: float, who: str) -> dict[str, Any] | None:
     """The answer; None when nobody listens at this moment."""
+    is_asked = False
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         try:
             connection.settimeout(_left(deadline))
             connection.connect(record.socket)
+            is_asked = True  # as far as we know from here on
             with suppress(BrokenPipeError, ConnectionResetError):  # a busy host answers without listening first
                 connection.sendall(encode(question) + b"\n")
             line = _line(connection, deadline)
         except TimeoutError:
+            if not is_asked:
+                raise NotAskedError(f"{who} could not be reached in time") from None
             raise SessionError(f"{who} did not answer in time") from None
         except (FileNotFoundError, ConnectionRefusedError, BlockingIOError):  # the last: its queue is full
             return None
