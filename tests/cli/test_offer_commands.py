@@ -1,9 +1,12 @@
 """`holdfast resources` and `holdfast prompts`, at a server of ours and at a program."""
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from tests.cli.conftest import Cli
 
 ASKING = '''
@@ -29,11 +32,13 @@ async def greet(ctx: Context) -> str:
 ODD = """
 import json, sys
 ANSWERS = {
-    "initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}, "resources": {}},
+    "initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}, "resources": {}, "prompts": {}},
                    "serverInfo": {"name": "odd", "version": "1"}},
     "tools/list": {"tools": [{"name": "odd", "inputSchema": {"type": "object"}}]},
     "tools/call": {"content": [{"type": "resource_link", "uri": "odd://a\\nfake: line\\u001b[2J"}]},
     "resources/read": {"contents": [{"uri": "odd://a", "blob": "a"}]},
+    "prompts/get": {"messages": [{"role": "user",
+                                  "content": {"type": "text", "text": "\\u001b[2Jgone\\tand\\nover"}}]},
 }
 for line in sys.stdin:
     message = json.loads(line)
@@ -103,3 +108,32 @@ def test_what_a_prompt_asks_is_answered_from_the_command_line(cli: Cli, tmp_path
     assert (shown.returncode, "Greet Ann" in shown.stdout) == (0, True), shown.stderr
     program = ("--", sys.executable, "-m", "holdfast", "serve", str(tmp_path / "asking.py"))
     assert "Greet Ann" in cli("prompts", "greet", "--answer", '{"name": "Ann"}', *program).stdout
+
+
+@pytest.mark.parametrize("flag", [(), ("--json",)])
+def test_a_terminal_is_told_no_control_characters_of_a_server_and_a_pipe_every_byte(
+    cli: Cli, tmp_path: Path, environment: dict[str, str], flag: tuple[str, ...]
+) -> None:
+    words = ("prompts", "odd", *flag, "--", sys.executable, "-c", ODD)
+    piped = cli(*words).stdout
+    shown = _on_a_terminal(words, tmp_path, environment)
+
+    if flag:
+        assert json.loads(shown) == json.loads(piped)
+    else:
+        assert piped == "user:\n\x1b[2Jgone\tand\nover\n"
+        assert shown.replace("\r\n", "\n").expandtabs() == "user:\n\\u001b[2Jgone\tand\nover\n".expandtabs()
+    assert "\x1b" not in shown
+
+
+def _on_a_terminal(words: tuple[str, ...], folder: Path, environment: dict[str, str]) -> str:
+    reader, terminal = os.openpty()
+    command = [sys.executable, "-m", "holdfast", *words]
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=terminal, stderr=subprocess.DEVNULL, cwd=folder, env=environment
+    ) as process:
+        assert process.wait(30) == 0
+        told = os.read(reader, 1 << 16)  # little enough for the buffer of a terminal
+    os.close(terminal)
+    os.close(reader)
+    return told.decode()

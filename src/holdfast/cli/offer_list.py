@@ -9,6 +9,7 @@ from holdfast.cli.argument_list import shortened
 from holdfast.cli.calling import present
 from holdfast.cli.connect import connected, load_server, run
 from holdfast.cli.options import Source
+from holdfast.cli.streams import guarded_streams, print_foreign
 from holdfast.client.answering import Answerer
 from holdfast.client.peer import PeerError, PeerInfo
 from holdfast.client.session import ClientSession
@@ -43,7 +44,6 @@ def asked(
 ) -> tuple[PeerInfo, Answer | PeerError]:
     """Who the server is, and its answer to a question; `answers` are to what it asks itself."""
     from holdfast.cli.answering import TypedAnswers, read_answers
-    from holdfast.cli.streams import guarded_streams
 
     answerer = TypedAnswers(read_answers(answers))
     with guarded_streams():
@@ -74,7 +74,7 @@ def shown(answer: Any, lines: Callable[[Any], Iterable[str]], *, as_json: bool) 
     if isinstance(answer, PeerError):
         return present(answer, as_json=as_json)
     printed = [encode(answer).decode()] if as_json else list(lines(answer))
-    sys.stdout.write("\n".join(printed).rstrip("\n") + "\n")
+    print_foreign("\n".join(printed).rstrip("\n"), sys.stdout)
     return 0
 
 

@@ -14,6 +14,7 @@ __all__ = [
     "ELLIPSIS",
     "Bounds",
     "clean_line",
+    "clean_text",
     "collapse_whitespace",
     "omitted",
     "tail",
@@ -25,6 +26,8 @@ __all__ = [
 ELLIPSIS = "…"
 # Characters that start a new line, reorder or hide the rest of one, or cannot be encoded at all.
 _UNSAFE_IN_LINE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# The same for a text of several lines: their ends stay, and so do tabs, which move nothing but what comes next.
+_UNSAFE_IN_TEXT = re.compile(rf"(?![\t\n]|\r\n){_UNSAFE_IN_LINE.pattern}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,16 @@ def collapse_whitespace(text: str) -> str:
 
 def clean_line(text: str) -> str:
     """The text with everything that could break or disguise a line written as an escape such as `\\u001b`."""
-    return _UNSAFE_IN_LINE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return _UNSAFE_IN_LINE.sub(_escape, text)
+
+
+def clean_text(text: str) -> str:
+    """The same for a text of several lines, which stay lines, for a terminal that would obey what is in it."""
+    return _UNSAFE_IN_TEXT.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"
 
 
 def truncate_chars(text: str, limit: int) -> str:
