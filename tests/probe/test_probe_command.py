@@ -123,6 +123,13 @@ def test_a_mistake_or_an_absent_server_is_one_line_and_exit_code_2(
     assert len(captured.err.splitlines()) <= 2
 
 
+def test_an_address_where_nobody_listens_is_advised_as_an_address(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["probe", "http://127.0.0.1:9/mcp"]) == 2
+    remedy = capsys.readouterr().err.splitlines()[1]
+    assert "listens there" in remedy
+    assert "started" not in remedy
+
+
 def test_a_target_that_is_not_there_is_told_as_by_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tools", "absent.py"]) == 2
     told = capsys.readouterr().err

@@ -97,7 +97,11 @@ def _unreachable(talk: Talk, refusal: FailedError) -> UnreachableError:
         f"its last words: {words}" if words else "",
     ]
     message = "; ".join(filter(None, told))
-    remedy = "look at what the server says when it is started by itself"
+    remedy = (
+        "see that the server listens there, and that the address names the path of its MCP endpoint, often /mcp"
+        if talk.transport == "http"
+        else "look at what the server says when it is started by itself"
+    )
     return UnreachableError(message, remedy=remedy)
 
 
