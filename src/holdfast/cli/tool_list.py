@@ -10,6 +10,7 @@ from holdfast.client.peer import PeerInfo
 from holdfast.contract.model import ToolContract
 from holdfast.present.bounds import clean_line
 from holdfast.present.counted import counted
+from holdfast.present.graphemes import display_width, padded
 from holdfast.settings import Settings
 from holdfast.vocabulary.meta import META_CONTRACT, META_EFFECT
 from holdfast.worker.server import Server
@@ -62,9 +63,9 @@ def _describe(tool: dict[str, Any], contract: ToolContract | None) -> Iterator[s
         return  # everything else is the same
     hidden = PRESENTATION if takes_presentation(tool) else frozenset()
     rows = list(argument_rows(_object(tool.get("inputSchema")), hidden))
-    widths = [max((len(row[column]) for row in rows), default=0) for column in (0, 1, 2)]
+    widths = [max((display_width(row[column]) for row in rows), default=0) for column in (0, 1, 2)]
     for row in rows:
-        cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=True)]
+        cells = [padded(cell, width) for cell, width in zip(row[:-1], widths, strict=True)]
         yield clean_line(("    " + "  ".join([*cells, row[-1]])).rstrip())
     for line in _promises(tool, contract):
         yield clean_line(f"    {line}")

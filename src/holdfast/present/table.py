@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from holdfast.present.bounds import ELLIPSIS, clean_line, omitted, truncate_chars
-from holdfast.present.graphemes import boundary_before
+from holdfast.present.graphemes import boundary_before, display_width, padded
 from holdfast.present.preview import preview
 
 __all__ = ["render_table"]
@@ -29,7 +29,8 @@ def render_table(
 ) -> list[str]:
     """The lines of a table: the header, a rule, at most `max_rows` rows, `… N row(s) omitted`.
 
-    No line is longer than `max_width`; cells are cut to `max_cell` characters, and columns that do not fit are
+    No line is longer than `max_width`, and cells stand one below the other on a terminal, which shows some
+    characters in two columns. Cells are cut to `max_cell` characters, and columns that do not fit are
     left out from the right and counted in the header. `more` tells how to get the omitted rows, for example
     `ask again with cursor=abc`. A row that is too short is filled, one that is too long is an error.
     """
@@ -79,17 +80,24 @@ _ESCAPES = {"|": "\\|", "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def _fitting_widths(grid: list[list[str]], max_width: int) -> list[int]:
-    """Widths of the columns, from the left, that fit in a line together with a count of those that do not."""
-    widths = [max(len(row[index]) for row in grid) for index in range(len(grid[0]))]
-    if _total(widths) <= max_width:
+    """Widths of the columns, from the left, that fit in a line together with a count of those that do not.
+
+    They are columns of a terminal; what fits is bounded in those and in characters.
+    """
+    columns = [[row[index] for row in grid] for index in range(len(grid[0]))]
+    count_width = len(_more_columns(len(columns)))
+    # The first column stands in any case.
+    widths = [min(max(map(display_width, column)), max_width - count_width) for column in columns]
+    taken = [
+        max(width, *(len(padded(cell, width)) for cell in column))
+        for column, width in zip(columns, widths, strict=True)
+    ]
+    if _total(taken) <= max_width:
         return widths
-    count_width = len(_more_columns(len(widths)))
-    fitting = widths[:1]
-    for width in widths[1:]:
-        if _total([*fitting, width]) + count_width > max_width:
-            break
-        fitting.append(width)
-    return fitting
+    fitting = 1
+    while _total(taken[: fitting + 1]) + count_width <= max_width:
+        fitting += 1
+    return widths[:fitting]
 
 
 def _total(widths: list[int]) -> int:
@@ -98,4 +106,4 @@ def _total(widths: list[int]) -> int:
 
 def _line(cells: list[str], widths: list[int]) -> str:
     # Without `strict`: columns that do not fit have no width and are left out here.
-    return _SEPARATOR.join(cell.ljust(width) for cell, width in zip(cells, widths, strict=False)).rstrip()
+    return _SEPARATOR.join(padded(cell, width) for cell, width in zip(cells, widths, strict=False)).rstrip()

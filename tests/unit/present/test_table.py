@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.present.graphemes import display_width
 from holdfast.present.table import render_table
 
 CELLS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=60)
@@ -63,3 +64,19 @@ def test_a_row_longer_than_the_header_is_an_error() -> None:
 def test_a_table_without_columns_is_an_error() -> None:
     with pytest.raises(ValueError, match="needs a column"):
         render_table((), [])
+
+
+@pytest.mark.parametrize(
+    "names", [("日本語", "a"), ("🚀", "abc"), ("e\u0301e\u0301", "x"), ("日" * 40, "b"), ("x", "日" * 40)]
+)
+def test_columns_stand_one_below_the_other_on_a_terminal(names: tuple[str, str]) -> None:
+    lines = render_table(("name", "n"), [(name, 1) for name in names])
+
+    assert len({display_width(line.split("|")[0]) for line in (lines[0], *lines[2:])}) == 1
+    assert all(len(line) <= 120 for line in lines)
+
+
+def test_a_first_column_of_wide_characters_leaves_no_line_too_long() -> None:
+    lines = render_table(("name", "n"), [("日" * 200, 1), ("a", 1)], max_cell=200)
+
+    assert all(len(line) <= 120 for line in lines)
