@@ -4,10 +4,13 @@ A violation has the five fields that users of Ajv know: `instancePath`, `schemaP
 `message`. Nothing is corrected here; that is declared normalization, which comes later.
 """
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import jsonschema_rs
+
+from holdfast.present.bounds import truncate_chars
 
 __all__ = ["SchemaValidator", "Violation"]
 
@@ -18,6 +21,7 @@ _Failures = list[jsonschema_rs.ValidationError]  # of one alternative
 MAX_VIOLATIONS = 64
 MAX_ECHO = 500  # characters of what the client sent that are sent back to it
 _END = 150  # of them, those at the end of a message: what is wrong is said behind the value
+_SHOWN = 60  # characters of a value that is wrong
 
 _ALTERNATIVES = frozenset({"anyOf", "oneOf"})
 _COMPARISONS = {
@@ -67,7 +71,17 @@ def _described(error: jsonschema_rs.ValidationError) -> list[Violation]:
         return [_violation(place, rule, keyword, {}, "this field is reserved and must not be set")]
     if keyword in _ALTERNATIVES:
         return [_violation(place, rule, keyword, {}, _reasons(error))]
-    return [_violation(place, rule, keyword, _params(keyword, error.kind.as_dict()), error.message)]
+    return [_violation(place, rule, keyword, _params(keyword, error.kind.as_dict()), _told(error))]
+
+
+def _told(error: jsonschema_rs.ValidationError) -> str:
+    """What is wrong, with the beginning of a long value: it is said behind it, where lines may be cut."""
+    message = error.message
+    if len(message) <= _SHOWN:
+        return message
+    value = json.dumps(error.instance, ensure_ascii=False, separators=(",", ":"))
+    is_long = len(value) > _SHOWN and message.startswith(value)
+    return f"{truncate_chars(value, _SHOWN)}{message[len(value) :]}" if is_long else message
 
 
 def _reasons(failed: jsonschema_rs.ValidationError) -> str:
@@ -124,7 +138,7 @@ def _is_unknown(tag: str, errors: _Failures) -> bool:
 
 def _reason(error: jsonschema_rs.ValidationError, place: str) -> str:
     inner = _pointer(error.instance_path)
-    message = _reasons(error) if error.kind.name in _ALTERNATIVES else error.message
+    message = _reasons(error) if error.kind.name in _ALTERNATIVES else _told(error)
     return message if inner == place else f"{inner.removeprefix(place)}: {message}"
 
 

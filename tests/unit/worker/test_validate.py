@@ -101,4 +101,4 @@ def test_of_a_value_that_is_too_long_to_be_told_back_the_reason_is_told(
     [violation] = SchemaValidator({"properties": {"top": schema}}).violations({"top": value})
     assert violation["message"].endswith(reason)
     assert "…" in violation["message"]
-    assert len(violation["message"]) == 500
+    assert len(violation["message"]) < 100  # what a line of text shows
