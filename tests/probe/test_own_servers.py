@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.api.mcp_server import serving
 
 from holdfast.cli.app import main
 from holdfast.probe.table import CHECKS
@@ -48,3 +49,12 @@ def test_our_own_server_behind_the_host_scores_100(capsys: pytest.CaptureFixture
     assert [item for item in document["checks"] if item["verdict"] != "pass"] == []
     assert (code, len(document["checks"])) == (0, len(MADE))
     assert document["score"]["percent"] == 100.0
+
+
+@pytest.mark.xdist_group("probe")
+def test_a_limit_over_http_is_an_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with serving(tmp_path, ["serve", str(SERVER)]) as server:
+        url = f"http://127.0.0.1:{server.port}/mcp"
+        code = main(["probe", "--json", "--only", "calls.large-argument", *TOOLS, url])
+    [item] = json.loads(capsys.readouterr().out)["checks"]
+    assert (code, item["verdict"]) == (0, "pass"), item

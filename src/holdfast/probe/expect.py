@@ -7,10 +7,10 @@ from typing import Any
 from holdfast.probe.model import FailedError
 from holdfast.probe.talk import Delivery, Talk, is_same_id
 
-__all__ = ["answered_once", "brief", "is_refusal", "must_be_ignored", "must_be_refused", "refused_or_served",
-           "told_noise"]  # fmt: skip
+__all__ = ["HTTP_REFUSED", "answered_once", "brief", "is_refusal", "must_be_ignored", "must_be_refused",
+           "refused_or_served", "told_noise"]  # fmt: skip
 
-HTTP_REFUSED = range(400, 500)
+HTTP_REFUSED = range(400, 500)  # statuses that say no, and so are an answer
 
 
 def brief(value: Any) -> str:
