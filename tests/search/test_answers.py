@@ -197,6 +197,20 @@ def test_a_filter_in_the_query_that_nothing_can_meet_says_so(ask: Ask, query: st
     assert {"code": "unknown-value", "message": told} in ask(query)["warnings"]
 
 
+@pytest.mark.parametrize("query", ["NOT /./", "-/[^ ]/", "NOT (lang:python OR NOT lang:python)"])
+def test_a_query_that_leaves_everything_out_says_so(ask: Ask, query: str) -> None:
+    payload = ask(query)
+    assert not any(payload["total"].values())
+    told = "the query only says what to leave out, and that is everything here"
+    assert [one["message"].partition(";")[0] for one in payload["warnings"] if one["code"] == "query"] == [told]
+
+
+def test_a_query_that_leaves_something_out_finds_all_else_without_a_word(ask: Ask) -> None:
+    payload = ask("NOT budget")
+    assert payload["total"]["code"]
+    assert not [one for one in payload["warnings"] if one["code"] == "query"]
+
+
 def test_nothing_is_said_of_filters_that_only_take_away(ask: Ask) -> None:
     assert not [one for one in ask("budget -lang:pyton")["warnings"] if one["code"] == "unknown-value"]
     assert not [one for one in ask("nowhereatall -lang:pyton")["warnings"] if one["code"] == "unknown-value"]

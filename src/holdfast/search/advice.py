@@ -6,9 +6,10 @@ value that is nowhere, or for a history that git did not tell.
 
 from collections.abc import Iterator
 
+from holdfast.present.counted import counted
 from holdfast.search.engine.interface import Engine
 from holdfast.search.filters import TEXT_FILTERS, is_known, used_fields
-from holdfast.search.query.tree import Node, asked_filters
+from holdfast.search.query.tree import And, Everything, Node, asked_filters
 from holdfast.search.request import FIELDS, SearchRequest, with_shortcuts
 from holdfast.search.store.reader import StoreReader
 from holdfast.search.symbols import asked_symbols, is_defined
@@ -17,6 +18,9 @@ __all__ = ["advice"]
 
 _NAME_OF = {field.attribute: field.name for field in FIELDS}
 _MOST_NAMED = 5
+_ONLY_LEAVES_OUT = (
+    "the query only says what to leave out, and that is everything here; add what to look for, or leave out less"
+)
 
 
 def advice(
@@ -27,6 +31,8 @@ def advice(
     Those that stand in the query are looked at where nothing was found: one of several may well be met by nothing.
     """
     yield from _about(request, engine, store, empty=empty)
+    if empty and isinstance(query, And) and isinstance(query.parts[0], Everything):
+        yield "query", _ONLY_LEAVES_OUT
     written = [(one.field, one.value) for one in asked_filters(query)] if empty else []
     for one in dict.fromkeys(written):
         alone = with_shortcuts(SearchRequest(query="*", mode=request.mode), [one])
@@ -115,7 +121,7 @@ def _unread_documents(request: SearchRequest, store: StoreReader, *, empty: bool
         return
     details = [detail for _, reason, detail, *_ in store.skipped() if reason == "document"]
     if details:
-        yield "skipped", f"{len(details)} documents were left out: {details[0]}"
+        yield "skipped", f"{counted(len(details), 'document')} left out: {details[0]}"
 
 
 def _missing_history(request: SearchRequest, store: StoreReader) -> Iterator[tuple[str, str]]:
@@ -124,4 +130,4 @@ def _missing_history(request: SearchRequest, store: StoreReader) -> Iterator[tup
     known, files = store.history_coverage()
     if known < files:
         remarks = store.facts().values.get("history_remarks") or "not committed, or not of this repository"
-        yield "history", f"git tells nothing of {files - known} of {files} files: {remarks}"
+        yield "history", f"git tells nothing of {files - known} of {counted(files, 'file')}: {remarks}"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from holdfast.git.asking import never
+from holdfast.present.counted import counted
 from holdfast.search.repository import Repository
 from holdfast.search.store.reader import ChunkRow, StoreReader
 
@@ -45,7 +46,8 @@ def rows_by_author(
         if any(needle in name.lower() for name in names if name):
             kept.append(row)
     if len(there) < len(rows):
-        reasons.append(f"{len(rows) - len(there)} chunks are gone from the index since they were found")
+        gone = counted(len(rows) - len(there), "chunk")
+        reasons.append(f"{gone} went from the index since the search began")
     return kept, reasons
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from holdfast.present.counted import counted
 from holdfast.search.bootstrap import BootstrapSteps, bootstrap
 from holdfast.search.repository import Repository
 
@@ -53,13 +54,13 @@ def set_up(
         from holdfast.search.building import refresh_index
 
         report = refresh_index(repository, cache_dir, full=full, progress=progress, stop=stop)
-        return f"{report['action']}: {report['files']} files, {report['chunks']} chunks"
+        return f"{report['action']}: {counted(report['files'], 'file')}, {counted(report['chunks'], 'chunk')}"
 
     def sqlite() -> str:
         from holdfast.search.portable import build_portable
 
         made = build_portable(repository, cache_dir, incremental=True, progress=progress, stop=stop)
-        return f"{made['bytes']} bytes"
+        return counted(made["bytes"], "byte")
 
     steps = BootstrapSteps(dictionaries, tooling, restore, index, sqlite)
     return bootstrap(repository, cache_dir, steps=steps, progress=progress, stop=stop, **wanted)

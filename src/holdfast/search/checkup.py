@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.git.asking import Git, GitError
+from holdfast.search.freshness import counted_places
 from holdfast.search.home import IndexHome
 from holdfast.search.index_state import IndexState, damaged, index_state
 from holdfast.search.integrity import damage_of, known_damage_of
@@ -97,7 +98,7 @@ def _state_findings(state: IndexState) -> Iterator[Finding]:
     if changed is None:
         yield _finding("index-half-written", "warning", "index", "the last update did not finish", _UPDATE)
     elif changed:
-        message = f"the index is not up to date: {changed} files or directories changed since it was written"
+        message = f"the index is not up to date: {counted_places(changed)} changed since it was written"
         yield _finding("index-stale", "warning", "index", message, _UPDATE)
     elif status["headCommit"] != status["commit"]:
         message = "the index is of another commit than the one that is checked out"

@@ -10,7 +10,7 @@ from holdfast.search.filed import FILED
 from holdfast.search.repository import Repository
 from holdfast.search.store.reader import StoreReader
 
-__all__ = ["changed_files"]
+__all__ = ["changed_files", "counted_places"]
 
 
 def changed_files(repository: Repository, reader: StoreReader) -> int | None:
@@ -30,6 +30,11 @@ def changed_files(repository: Repository, reader: StoreReader) -> int | None:
     checked_at = int((facts.values.get("checked_at") or 0.0) * 1e9)
     since = range(checked_at + 1, time.time_ns())  # what is later still is told by another clock than ours
     return stale + sum(_differs(root, path, size, when, since) for path, size, when in known)
+
+
+def counted_places(number: int) -> str:
+    """That number with what it counts."""
+    return "1 file or directory" if number == 1 else f"{number:,} files or directories"
 
 
 def _in_repository(root: str, reader: StoreReader) -> list[tuple[str, int, int]]:

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from holdfast.search.engine.interface import Engine
-from holdfast.search.freshness import changed_files
+from holdfast.search.freshness import changed_files, counted_places
 from holdfast.search.repository import Repository, head
 from holdfast.search.request import SearchRequest, cache_key
 from holdfast.search.searching import Found, Searching
@@ -258,7 +258,7 @@ def _same_branch(request: SearchRequest, branch: str | None) -> bool:
 
 
 def _staleness(changed: int | None) -> dict[str, str]:
-    what = "it was left half written" if changed is None else f"{changed} files or directories changed since"
+    what = "it was left half written" if changed is None else f"{counted_places(changed)} changed since"
     return {"code": "stale", "message": f"the index is not up to date: {what}"}
 
 

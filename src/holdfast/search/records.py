@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 
 import orjson
 
+from holdfast.present.counted import counted
 from holdfast.search.decode import MAX_CHUNK_BYTES, LineTable
 from holdfast.search.model import Chunk, Extraction
 
@@ -45,7 +46,7 @@ def extract_records(path: str, source: bytes) -> Extraction:
         window = at = end
     chunks += _log_windows(table, window, count, file)
     if json_lines > _MAX_JSON_LINES:
-        remarks.append(f"the fields of {json_lines - _MAX_JSON_LINES} lines are not searchable")
+        remarks.append(f"the fields of {counted(json_lines - _MAX_JSON_LINES, 'line')} are not searchable")
     return Extraction(chunks, remarks=remarks)
 
 

@@ -165,7 +165,9 @@ class Searching:
             rows = check(rows)
         total = len(rows) if self._checks else candidates.total + matched.beyond
         if self._checks and len(candidates.chunks) < candidates.total:
-            checked = f"the {len(candidates.chunks)} likeliest of {candidates.total} chunks of {mode} were checked"
+            checked = (
+                f"the {len(candidates.chunks)} likeliest of {candidates.total:,} chunks of {mode} were checked"
+            )
             self.warn("checked", f"{checked}; there may be more hits")
         ranked = rank(rows, self._store.paths({row.file for row in rows}), scorer)
         if self._meaning is not None and self._meaning.has(mode):

@@ -399,7 +399,7 @@ def test_chunks_that_vanished_meanwhile_are_left_out_and_told(repo: Repo) -> Non
 
     said = by_author(repo, Files("a"), rows, "ana")
 
-    assert said == ([1], ["2 chunks are gone from the index since they were found"])
+    assert said == ([1], ["2 chunks went from the index since the search began"])
     assert by_author(repo, Files(), [], "ana") == ([], [])
 
 
