@@ -35,14 +35,15 @@ BOUND = 30.0
 class Person:
     """Somebody who types `holdfast up` in the directory of a repository, with a home that is empty."""
 
-    def __init__(self, place: Path, *words: str, **environment: str) -> None:
+    def __init__(self, place: Path, *words: str, query: str | None = "retry budget", **environment: str) -> None:
         self.mark = uuid.uuid4().hex
         outer = {key: value for key, value in os.environ.items() if not key.startswith(("HOLDFAST_", "XDG_"))}
         self.surroundings = {**outer, "HOME": str(place / "home"), "TMPDIR": str(place / "tmp"), MARK: self.mark}
         self.surroundings |= environment
         for name in ("home", "tmp"):
             (place / name).mkdir(exist_ok=True)
-        command = [sys.executable, "-m", "holdfast", "up", "--http=127.0.0.1:0", "--query=retry budget", *words]
+        command = [sys.executable, "-m", "holdfast", "up", "--http=127.0.0.1:0", *words]
+        command += [] if query is None else [f"--query={query}"]
         self.process = subprocess.Popen(
             command,
             cwd=place / "repo",
@@ -166,6 +167,33 @@ def test_it_shows_both_searches_and_ends_within_three_seconds_of_ctrl_c(session:
     assert session.took < 3
     assert (session.left, session.code, session.temporary) == ([], 0, [])
     assert "Traceback" not in session.end
+
+
+@pytest.mark.xdist_group("tools-up")
+@pytest.mark.parametrize(
+    ("file", "text", "asked"),
+    [
+        ("a.c", "int zork(void) { return 1; }", "zork"),
+        ("notes.md", "# Zork", "Zork"),
+        ("b.py", "def turn_error():\n    return 1", "where is an error turned into an answer"),
+    ],
+)
+def test_where_nobody_asks_it_asks_for_what_stands_in_the_repository(
+    file: str, text: str, asked: str, tmp_path: Path
+) -> None:
+    (tmp_path / "repo").mkdir()
+    (tmp_path / "repo" / file).write_text(f"{text}\n")
+    person = Person(tmp_path, query=None)
+    with person.process:
+        try:
+            said = person.reads("until Ctrl-C.")
+            person.stops()
+        finally:
+            person.goes()
+    assert re.findall(r"(\w+) +search '(.*?)' \(\d+ ms\)\n  (\S+?):1 ", said) == [
+        ("MCP", asked, file),
+        ("HTTP", asked, file),
+    ]
 
 
 @pytest.mark.xdist_group("tools-up")

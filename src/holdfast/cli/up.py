@@ -28,6 +28,7 @@ __all__ = ["command"]
 
 ADDRESS = "127.0.0.1:7345"
 QUERY = "where is an error turned into an answer"
+_PLAIN = re.compile(r"[^\W\d]\w+")  # a word that means nothing else in a query
 BOUND = 30.0  # seconds that the first answers may take
 _ANNOUNCED = re.compile(r"HTTP on (http://\S+)")
 
@@ -35,9 +36,14 @@ _ANNOUNCED = re.compile(r"HTTP on (http://\S+)")
 @click.command(name="up")
 @click.option("--http", "address", metavar="HOST:PORT", default=ADDRESS, show_default=True,
               help="Where HTTP is answered; port 0 takes any that is free.")  # fmt: skip
-@click.option("--query", default=QUERY, help="What is searched for, to show that it works.")
+@click.option(
+    "--query",
+    metavar="TEXT",
+    help=f"What is searched for, to show that it works. [default: {QUERY!r}, or a "
+    "name that stands in the repository]",
+)
 @repository_options
-def command(repo: str | None, address: str, query: str, **options: Any) -> int:
+def command(repo: str | None, address: str, query: str | None, **options: Any) -> int:
     """Index a repository, serve it over MCP and HTTP, and keep serving until Ctrl-C.
 
     One search goes through MCP and one through HTTP, so that you see both work. Then it prints what to paste into
@@ -96,7 +102,12 @@ def _bring_up_to_date(repository: "Repository", cache: "Path") -> None:
 
 
 async def _serve(
-    repository: "Repository", cache: "Path", address: str, query: str, access: _Access, serving: threading.Event
+    repository: "Repository",
+    cache: "Path",
+    address: str,
+    query: str | None,
+    access: _Access,
+    serving: threading.Event,
 ) -> int:
     from holdfast.client.peer import PeerEndedError
     from holdfast.client.session import ClientSession
@@ -122,12 +133,33 @@ async def _serve(
             if not said:
                 raise
             return 2  # it has said why it cannot serve, in words of its own
+        query = await _query_for(session, query)
         await _show_mcp(session, query)
         url = await asyncio.wait_for(base, BOUND)
         await _show_http(url, query, access)
         serving.set()
         _tell_how_to_use(words, url, query, access)
         raise await session.wait_lost()
+
+
+async def _query_for(session: "ClientSession", asked: str | None) -> str:
+    """What was asked for; else what has an answer here: the usual question, or a name that stands in the index."""
+    if asked is not None:
+        return asked
+    if _hits_of(await _ask(session, QUERY, "code")):
+        return QUERY
+    hits = [hit for mode in ("code", "all") for hit in _hits_of(await _ask(session, "*", mode))]
+    named = (_PLAIN.findall(hit["name"]) or _PLAIN.findall(hit["file"]) for hit in hits)
+    return next((words[-1] for words in named if words), QUERY)
+
+
+async def _ask(session: "ClientSession", query: str, mode: str) -> Any:
+    result = await session.call_tool("search", {"query": query, "mode": mode, "top": 3}, timeout=BOUND)
+    return json.loads(result["content"][0]["text"])
+
+
+def _hits_of(payload: Any) -> list[Any]:
+    return [*payload["code"], *payload["prose"]][:3]
 
 
 async def _show_mcp(session: "ClientSession", query: str) -> None:
@@ -167,7 +199,7 @@ def _message_in(told: str) -> str:
 def _print_hits(surface: str, payload: dict[str, Any], began: float) -> None:
     took = (time.monotonic() - began) * 1000
     print(f"\n{surface} search {payload['query']!r} ({took:.0f} ms)")
-    hits = [*payload["code"], *payload["prose"]][:3]
+    hits = _hits_of(payload)
     for hit in hits:
         print(f"  {hit['file']}:{hit['startLine']}  {hit['headline']}")
     if not hits:
