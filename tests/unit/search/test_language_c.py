@@ -146,7 +146,7 @@ DEFINITIONS = {
         ("method", "Shop.sell", "public", 11, 11),
         ("method", "Shop.size", "public", 12, 12),
         ("method", "Shop.operator==", "public", 13, 13),
-        ("method", "Shop.operator", "public", 14, 14),
+        ("method", "Shop.operator bool", "public", 14, 14),
         ("variable", "Shop.LIMIT", "public", 15, 15),
         ("struct", "Shop.Till", "public", 16, 16),
         ("enum", "Shop.Kind", "public", 17, 17),
@@ -508,6 +508,34 @@ def test_a_type_of_a_variable_inside_of_a_value_is_part_of_that_value() -> None:
     assert [chunk.name for chunk in definitions_of("cpp", source)] == ["sum", "sum.pair"]
 
 
+def test_a_conversion_operator_is_named_by_the_type_that_it_makes() -> None:
+    source = """\
+class A {
+    operator bool() const { return true; }
+    explicit operator int *() const noexcept;
+    operator std::pair<int, int>() &&;
+    operator std::function<void()>() const { return {}; }
+    template <class T> operator T() const;
+    void operator()(int x) const;
+    A &operator=(const A &);
+};
+B::operator double(void) const volatile { return 1; }
+shop::B<T>::operator T() { return t; }
+"""
+    assert [chunk.name for chunk in definitions_of("cpp", source)] == [
+        "A",
+        "A.operator bool",
+        "A.operator int *",
+        "A.operator std::pair<int,int>",
+        "A.operator std::function<void()>",
+        "A.operator T",
+        "A.operator()",
+        "A.operator=",
+        "B.operator double",
+        "B.operator T",
+    ]
+
+
 def test_a_class_that_is_defined_outside_of_what_it_belongs_to_is_found_with_that_name() -> None:
     source = """\
 class Shop::Till : public Base { void open() {} };
@@ -524,7 +552,7 @@ typedef void *(*allocator)(void *state);
         ("method", "std.hash.operator()"),
         ("struct", "b.Deep"),
         ("method", "b.Deep.one"),
-        ("method", "Shop.operator"),
+        ("method", "Shop.operator bool"),
         ("type", "shop_ref"),
         ("type", "allocator"),
     ]

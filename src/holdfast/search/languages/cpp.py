@@ -59,7 +59,9 @@ _DECLARED = declared("(function_declarator)", _AROUND_FUNCTIONS)
 _OVERRIDDEN = declared('(_ [(virtual_specifier) @modifier (noexcept "noexcept" @modifier)])', _AROUND_FUNCTIONS)
 _OUTSIDE = declared("(_ declarator: (qualified_identifier) parameters: (_))", _AROUND_FUNCTIONS)
 _TRAILING = declared("(_ (trailing_return_type (type_descriptor) @result))", _AROUND_FUNCTIONS)
-_CAST = f"""(_ {_OWNER} name: (operator_cast "operator" @name type: (_) @result))"""
+# What converts into a type is named by it: operator bool, explicit operator Price()
+_CONVERSION = "(operator_cast type: (_) @result) @name"
+_CAST = f"(_ {_OWNER} name: {_CONVERSION})"
 _IN_CLASSES = ("declaration", "field_declaration", "compound_statement", "template_declaration")
 _CLASS = "name: [(type_identifier) @name (_ name: (type_identifier) @name !scope)] body: (_) @body"
 # class Outer::Inner {}, struct std::hash<Item> {}: what stands outside of what it belongs to.
@@ -78,7 +80,7 @@ _DEFINITIONS = f"""
 (function_definition declarator: {_METHOD}) @def.method
 (function_definition declarator: {_SPECIALIZED}) @def.function
 (function_definition declarator: {_SPECIALIZED_METHOD}) @def.method
-(function_definition declarator: (operator_cast "operator" @name type: (_) @result)) @def.function
+(function_definition declarator: {_CONVERSION}) @def.function
 (function_definition declarator: [{_CAST} (_ name: {_CAST}) (_ name: (_ name: {_CAST}))]) @def.method
 (function_definition declarator: {CHOSEN}) @def.function
 (type_definition declarator: (reference_declarator (type_identifier) @name)) @def.type
@@ -92,6 +94,8 @@ _DEFINITIONS = f"""
 (field_declaration_list (declaration declarator: (function_declarator) ";" @body) @def.method)
 (field_declaration_list (template_declaration (declaration declarator: (function_declarator) ";" @body)
   @def.method))
+(field_declaration_list [(declaration declarator: {_CONVERSION} ";" @body) @def.method
+  (template_declaration (declaration declarator: {_CONVERSION} ";" @body) @def.method)])
 (field_declaration (storage_class_specifier "static") declarator: (field_identifier) @name default_value: (_))
   @def.variable
 {at_places('(declaration declarator: (reference_declarator (function_declarator)) ";" @body) @def.function')}
@@ -222,11 +226,20 @@ store swap try_emplace unique
 """)
 
 _USING = re.compile(r"using\s+(namespace\s+)?(?:typename\s+)?((?:::)?\s*[\w:\s]+?)\s*;?\s*\Z")
+_CONVERSION_HEAD = re.compile(
+    r"(operator\s+\S.*?)\s*\(\s*(?:void)?\s*\)\s*(?:(?:const|volatile|noexcept)\b[^<>]*|&.*)?$"
+)
 _ALIAS = re.compile(r"namespace\s+(\w+)\s*=\s*([\w:\s]+?)\s*;?\s*\Z")
 _MADE = re.compile(r"new\s+((?:\w|::)+(?:<[^(){}]*>)?)")
 _OWNED = re.compile(r"(?:std::)?make_(unique|shared)\s*<([^(){}]*)>\s*\(")
 _CONVERTED = re.compile(r"(?:static|dynamic|reinterpret|const)_cast\s*<([^(){}]*)>\s*\(")
 _BUILT = re.compile(r"((?:\w|::)+(?:<[^(){}]*>)?)\s*\{")
+
+
+def _naming(written: str) -> str:
+    """A conversion operator without its empty parentheses; a comma with a space would part names."""
+    conversion = _CONVERSION_HEAD.match(written)
+    return conversion[1].replace(", ", ",") if conversion else naming(written)
 
 
 def _imports(text: str) -> list[Import]:
@@ -265,7 +278,7 @@ LANGUAGE = Language(
     fields=_FIELDS,
     keywords=_KEYWORDS,
     visibility=no_visibility,
-    naming=naming,
+    naming=_naming,
     parameters=parameters,
     imports=_imports,
     infer=_infer,
