@@ -162,7 +162,10 @@ class Scorer:
         lift = self.weights.name_coverage * (sum(near_parts.values()) / words) ** 2
         if low in self._names:
             return lift + self.weights.exact_name * 1.25
-        return lift + self.weights.exact_name if low.rpartition(".")[2] in self._names else lift
+        said = low.rpartition(".")[2]
+        if said not in self._names and ", " in low:  # one of the names of the same
+            said = next((one for one in said.split(", ") if one in self._names), "")
+        return lift + self.weights.exact_name if said in self._names else lift
 
 
 @lru_cache(maxsize=32)

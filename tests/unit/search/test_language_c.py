@@ -120,7 +120,7 @@ DEFINITIONS = {
         ("variable", "LIMIT", "public", 3, 3),
         ("function", "SQUARE", "public", 4, 4),
         ("type", "id_t", "public", 8, 8),
-        ("struct", "Item", "public", 9, 11),
+        ("struct", "Item, item", "public", 9, 11),
         ("struct", "Point", "public", 12, 12),
         ("type", "handler", "public", 13, 13),
         ("struct", "shop", "public", 15, 18),
@@ -220,7 +220,7 @@ def test_the_comment_above_a_definition_documents_it(language: str, name: str, d
     ("language", "name", "signature"),
     [
         ("c", "sell", "static inline int sell(struct shop *shop, Item *item)"),
-        ("c", "Item", "typedef struct item"),
+        ("c", "Item, item", "typedef struct item"),
         ("c", "names", "char **names(void)"),
         ("c", "SQUARE", "#define SQUARE(x)"),
         ("cpp", "Shop", "class Shop : public Base<T>, private detail::Other"),
@@ -506,6 +506,27 @@ def test_a_type_of_a_variable_inside_of_a_value_is_part_of_that_value() -> None:
     source = "auto sum = [](int a) {\n  struct pair { int one; } both;\n  return a;\n};"
 
     assert [chunk.name for chunk in definitions_of("cpp", source)] == ["sum", "sum.pair"]
+
+
+@pytest.mark.parametrize("language", ["c", "cpp"])
+def test_a_type_that_is_defined_with_a_tag_has_both_names(language: str) -> None:
+    source = """\
+typedef struct tag { struct inner { int b; } a; } name_t;
+typedef struct same { int a; } same;
+typedef enum kind { ONE } kind_t, *kind_p;
+typedef union { int a; } plain;
+typedef union both { int a; } both_t;
+typedef struct elsewhere other;
+"""
+    assert [(chunk.kind, chunk.name) for chunk in definitions_of(language, source)] == [
+        ("struct", "name_t, tag"),
+        ("struct", "name_t.inner"),
+        ("struct", "same"),
+        ("enum", "kind_t, kind"),
+        ("struct", "plain"),
+        ("struct", "both_t, both"),
+        ("type", "other"),
+    ]
 
 
 def test_a_conversion_operator_is_named_by_the_type_that_it_makes() -> None:

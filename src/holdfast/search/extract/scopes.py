@@ -140,6 +140,8 @@ def find_definitions(captures: Captures, page: Page, language: Language) -> list
         _leave_variable(owners.at(start))
     for scope in scopes:
         _finish(scope)
+    for start, end in captures.of("name.also"):
+        _name_also(owners.at(start), page.name(start, end))
     return scopes
 
 
@@ -221,6 +223,12 @@ def _name(scope: Scope, name: str) -> None:
     if not scope.plain_name:
         scope.plain_name = scope.name = name
     elif scope.kind == "variable" and scope.name != name:
+        scope.name = f"{scope.name}, {name}"
+
+
+def _name_also(scope: Scope, name: str) -> None:
+    """Another name of the same; what stands inside is qualified by the first one alone."""
+    if scope.plain_name and name != scope.plain_name:
         scope.name = f"{scope.name}, {name}"
 
 

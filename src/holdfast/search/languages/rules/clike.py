@@ -79,6 +79,9 @@ DEFINITIONS = f"""
 (type_definition type: [(struct_specifier body: (_) @body) (union_specifier body: (_) @body)]
   declarator: {declared("(type_identifier) @name")}) @def.struct
 (type_definition type: (enum_specifier body: (_) @body) declarator: (type_identifier) @name) @def.enum
+(type_definition type: [(struct_specifier name: (type_identifier) @name.also body: (_))
+  (union_specifier name: (type_identifier) @name.also body: (_))
+  (enum_specifier name: (type_identifier) @name.also body: (_))])
 (type_definition declarator: {declared("(type_identifier) @name")}) @def.type
 (type_definition declarator: {declared(_CHOOSER.format("(type_identifier) @name"))}) @def.type
 (type_definition declarator: {_DEEP}) @def.type

@@ -7,6 +7,7 @@ Captures of definitions (attributed to the innermost definition around them; the
   @def.KIND        the whole definition; KIND becomes the chunk's kind (a function inside of a class: method); one
                    without a @name of its own is none; of two kinds, `type` and `variable` give way to the other
   @name            its name (several names of one `variable` are joined)
+                   @name.also: another one of the same, which may as well be equal
   @owner           a type that it belongs to though it stands elsewhere (the receiver of a Go method)
   @body            where the signature ends
   @params          the parameters with their brackets; @result the declared return type
