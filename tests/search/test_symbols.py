@@ -272,6 +272,17 @@ def test_symbols_are_asked_for_together_with_words_and_filters(ask: Ask) -> None
     assert ask(definition="close", references="count") == [("Till.close", "file"), ("Drawer.close", "file")]
 
 
+def test_a_method_that_is_only_called_on_objects_is_told_with_what_to_ask_for(index: SearchIndex) -> None:
+    def warnings(**asked: Any) -> list[str]:
+        answer = index.search(SearchRequest(query="*", **asked))
+        return [one["message"] for one in answer["warnings"] if one["code"] == "unknown-value"]
+
+    told = "nothing in this index writes Drawer.close; a method is called on an object, so ask for close"
+    assert warnings(callers="Drawer.close") == [f"callers: {told}"]
+    assert warnings(callers="Drawer.close", path="nowhere")[-1] == f"callers: {told}"
+    assert warnings(callers="close") == warnings(definition="Drawer.close") == []
+
+
 def test_a_name_that_is_defined_nowhere_is_told(index: SearchIndex) -> None:
     answer = index.search(SearchRequest(query="*", callers="nobody"))
 

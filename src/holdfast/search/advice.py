@@ -12,7 +12,7 @@ from holdfast.search.filters import TEXT_FILTERS, is_known, used_fields
 from holdfast.search.query.tree import And, Everything, Node, asked_filters
 from holdfast.search.request import FIELDS, SearchRequest, with_shortcuts
 from holdfast.search.store.reader import StoreReader
-from holdfast.search.symbols import asked_symbols, is_defined
+from holdfast.search.symbols import asked_symbols, is_defined, is_written, last_part
 
 __all__ = ["advice"]
 
@@ -109,10 +109,14 @@ def _unmatched_values(request: SearchRequest, engine: Engine, store: StoreReader
 
 
 def _unknown_symbols(request: SearchRequest, engine: Engine, store: StoreReader) -> Iterator[tuple[str, str]]:
-    """A name that is defined nowhere; where it is only used, that is told too."""
+    """A name that is defined nowhere; and one that nobody writes like this, as of a method that objects have."""
     for relation, needle in asked_symbols(request).items():
+        last = last_part(needle)
         if not is_defined(needle, engine, store):
             yield "unknown-value", f"{relation}: nothing that is called {needle} is defined in this index"
+        elif last != needle.removesuffix("()") and not is_written(relation, needle, engine):
+            told = f"nothing in this index writes {needle}; a method is called on an object, so ask for {last}"
+            yield "unknown-value", f"{relation}: {told}"
 
 
 def _unread_documents(request: SearchRequest, store: StoreReader, *, empty: bool) -> Iterator[tuple[str, str]]:

@@ -21,6 +21,8 @@ __all__ = [
     "Tie",
     "asked_symbols",
     "is_defined",
+    "is_written",
+    "last_part",
     "plain_names",
     "symbol_conditions",
     "tied",
@@ -105,6 +107,11 @@ def is_defined(name: str, engine: Engine, store: StoreReader) -> bool:
     return bool(_definitions(name, engine, store))
 
 
+def is_written(relation: str, name: str, engine: Engine) -> bool:
+    """Whether this name, or an end of it, stands anywhere in that relation; every definition stands somewhere."""
+    return any(_named(engine.vocabulary(fact).values, name) for fact in _NAMING.get(relation, ("symbol",)))
+
+
 def symbol_conditions(request: SearchRequest, engine: Engine) -> Iterator[Condition]:
     """What a chunk has to say to be a definition, a reference or a caller."""
     if request.definition is not None:
@@ -117,8 +124,12 @@ def symbol_conditions(request: SearchRequest, engine: Engine) -> Iterator[Condit
 
 def plain_names(request: SearchRequest) -> list[str]:
     """The last parts of the names that were asked for: what stands in the text."""
-    names = asked_symbols(request).values()
-    return [parts[-1] for name in names if (parts := _parts(name.removesuffix("()")))]
+    return [last for name in asked_symbols(request).values() if (last := last_part(name))]
+
+
+def last_part(name: str) -> str:
+    """A name without what it is qualified by; empty where it is none."""
+    return next(reversed(_parts(name.removesuffix("()"))), "")
 
 
 def tied(ranked: list[Ranked], request: SearchRequest, engine: Engine, store: StoreReader) -> list[Ranked]:
