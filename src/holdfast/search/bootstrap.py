@@ -95,7 +95,7 @@ def bootstrap(
     ]
     _run(planned, progress, stop)
     return {
-        "repoPath": str(repository.root),
+        "repoPath": repository.shown,
         "cacheRoot": str(cache_dir),
         "steps": [step.told() for step in planned],
         "output": "\n".join(_lines(planned)),

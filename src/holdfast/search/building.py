@@ -54,7 +54,7 @@ def build(
     with open_index(repository, cache_dir) as index:
         status = index.status()
     return {
-        "repoPath": str(repository.root),
+        "repoPath": repository.shown,
         "mode": mode,
         "sqlite": sqlite,
         "sqlitePath": path,

@@ -96,7 +96,7 @@ def clean_artifacts(
         removals.append({"id": home.directory.name, "path": str(home.directory), "bytes": size})
         kept += _kept_in(home)
     return {
-        "repoPath": str(repository.root),
+        "repoPath": repository.shown,
         "dryRun": dry_run,
         "removals": removals,
         "kept": kept,

@@ -33,7 +33,7 @@ def config_status(repository: Repository, cache_dir: Path, *, server: Settings |
     """
     configuration = load_configuration(repository)
     status: dict[str, Any] = {
-        "repoPath": str(repository.root),
+        "repoPath": repository.shown,
         "repoId": repository.repo_id,
         "capabilities": capabilities(cache_dir),
         "config": configuration.as_json(),

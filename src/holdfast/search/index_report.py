@@ -31,7 +31,7 @@ def index_status(repository: Repository, cache_dir: Path) -> dict[str, Any]:
     state = index_state(repository, cache_dir)
     problem = state.problem
     return {
-        "repoPath": str(repository.root),
+        "repoPath": repository.shown,
         "repoId": repository.repo_id,
         "cacheRoot": str(cache_dir),
         "repoCacheRoot": str(home.directory),

@@ -85,7 +85,7 @@ def build_portable(
             facts, counts = held.opened.facts, held.opened.store.chunk_counts()
     path = target or home.portable
     return {
-        "repoPath": str(repository.root),
+        "repoPath": repository.shown,
         "mode": mode,
         "path": str(path),
         "bytes": path.stat().st_size,
@@ -130,7 +130,7 @@ def compact_portable(
     freed = max(0, before - after)
     verb = "can be freed" if dry_run else "were freed"
     return {
-        "repoPath": str(repository.root),
+        "repoPath": repository.shown,
         "mode": mode,
         "dryRun": dry_run,
         "path": str(home.portable),

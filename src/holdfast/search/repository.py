@@ -33,6 +33,11 @@ class Repository:
     git_dir: Path | None
     repo_id: str
 
+    @property
+    def shown(self) -> str:
+        """Its root as it can be printed and sent, with the bytes that are no UTF-8 written out."""
+        return os.fsencode(self.root).decode("utf-8", "backslashreplace")
+
 
 def find_repository(path: str | Path | None = None) -> Repository:
     """The repository around a directory, by default around the current one.

@@ -68,7 +68,7 @@ def show_file(
     window = _Window(text, start_line or 1, end_line, file)
     shown, encoding, truncated = _shown(window, room, encoding)
     return {
-        "repoPath": str(repository.root),
+        "repoPath": repository.shown,
         "file": file,
         "startLine": window.first,
         "endLine": window.first + window.lines_in(shown) - 1 if shown else window.first - (not text),

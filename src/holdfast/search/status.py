@@ -21,7 +21,7 @@ def status_of(repository: Repository, build: Build, store: StoreReader) -> dict[
     commit, branch = head(repository)
     summaries = store.summaries(row.id for row in files)
     return {
-        "repository": str(repository.root),
+        "repository": repository.shown,
         "path": str(build.directory),
         "build": facts.build,
         "generation": facts.generation,

@@ -5,9 +5,13 @@ import re
 import subprocess
 from pathlib import Path
 
+import orjson
 import pytest
 
 from holdfast.errors import ToolError
+from holdfast.search.config_status import config_status
+from holdfast.search.index_state import index_state
+from holdfast.search.library import build_index
 from holdfast.search.repository import find_repository, head, index_home
 
 
@@ -167,3 +171,17 @@ def test_a_pipe_in_the_place_of_head_is_not_waited_for(repository: Path) -> None
     os.mkfifo(repository / ".git" / "HEAD")
 
     assert head(find_repository(repository)) == (None, None)
+
+
+def test_what_is_told_of_a_directory_whose_name_is_not_utf_8_can_be_sent(tmp_path: Path) -> None:
+    root = tmp_path / os.fsdecode(b"d\xefr")
+    root.mkdir()
+    (root / "a.py").write_text("x = 1\n")
+    found = find_repository(root)
+    build_index(found, tmp_path / "cache")
+    status = index_state(found, tmp_path / "cache").status
+
+    assert found.shown == f"{tmp_path}/d\\xefr"
+    assert status is not None
+    assert orjson.loads(orjson.dumps(status))["repository"] == found.shown
+    assert orjson.loads(orjson.dumps(config_status(found, tmp_path / "cache")))["repoPath"] == found.shown

@@ -59,7 +59,7 @@ def ingest(
         raise _nothing_usable(errors)
     return {
         "source": known,
-        "repoRoot": str(repository.root),
+        "repoRoot": repository.shown,
         "recordsDir": str(files.records),
         "total": intake.total,
         "written": work.written,

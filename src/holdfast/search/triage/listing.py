@@ -37,7 +37,7 @@ def list_findings(
     ]
     chosen.sort(key=lambda one: (_place(one["severity"]), one["vulnId"] or "", one["recordId"]))
     return {
-        "repoRoot": str(repository.root),
+        "repoRoot": repository.shown,
         "recordsDir": str(files.records),
         "total": len(findings),
         "findings": chosen,
