@@ -403,3 +403,28 @@ def test_an_introduction_comes_with_the_sentence_that_it_leans_on(tmp_path: Path
 
     told = catalog["snippets"][0]["introduction"]
     assert told == "`load` and `read` accept streams. It is thus possible to read any source."
+
+
+def test_what_speaks_of_something_that_only_an_unsaid_sentence_named_is_not_told(tmp_path: Path) -> None:
+    readme = (
+        b"# tablekit\n\ntablekit is a kit.\n\nFor the purpose of this, a *store* is a mapping of a fixed "
+        b"size.  When the store is full, tablekit must choose which row to discard.  Rows are read by tablekit in "
+        b"their order.\n"
+    )
+    facts, _, _ = built(place_of(tmp_path, {"pyproject.toml": PYPROJECT, "README.md": readme}))
+
+    said = " ".join(claim["claim_text"] for claim in facts["claims"])
+    assert "Rows are read by tablekit" in said
+    assert "When the store is full" not in said
+
+
+def test_an_introduction_that_ends_before_code_comes_with_all_that_it_leans_on(tmp_path: Path) -> None:
+    readme = (
+        b"# tablekit\n\n## Streams\n\nTables may be large. `load` accepts a stream. It reads lines. This lets you "
+        b"begin early:\n\n```python\nimport tablekit\n```\n\n"
+        b"This is how it ends:\n\n```python\nimport tablekit as t\n```\n"
+    )
+    _, _, catalog = built(place_of(tmp_path, {"pyproject.toml": PYPROJECT, "README.md": readme}))
+
+    told = [one["introduction"] for one in catalog["snippets"]]
+    assert told == ["`load` accepts a stream. It reads lines. This lets you begin early:", "This is how it ends:"]

@@ -66,6 +66,16 @@ def test_a_heading_or_a_line_whose_sentences_are_all_said_is_not_said_again() ->
     assert made == [said, Bullets((Sentence("Keys rotate. They are long."),))]
 
 
+def test_a_sentence_does_not_stay_behind_without_the_one_that_it_leans_on() -> None:
+    first, more, other = (
+        Sentence(text, ("c",)) for text in ("Rows are kept.", "This saves time.", "Tables sort.")
+    )
+    apart = unrepeated([Paragraph((first,)), Heading(2, "Example"), Paragraph((first, more, other))], "Title")
+    assert apart[-1] == Paragraph((other,))
+    together = unrepeated([Paragraph((first,)), Paragraph((first, more))], "Title")
+    assert together[-1] == Paragraph((more,))
+
+
 def test_systems_that_are_named_one_by_one_stand_on_one_line() -> None:
     lines = [Sentence("x requires Python 3.8 or newer.", ("a",)), Sentence("x runs on macOS.", ("b",))]
     made = on_one_line([*lines, Sentence("x runs on Windows.", ("c",)), Sentence("x runs on Linux.", ("d",))])

@@ -11,7 +11,7 @@ from holdfast.launch.facts.refusals import DANGLING, ENTRY, LEANING_PHRASES, POI
 from holdfast.launch.facts.roles import REFERENCE
 from holdfast.launch.facts.words import AUXILIARIES, LEANING, OBJECTS, PLURALS, SUBJECTS, VERBS, base_form
 
-__all__ = ["LEANS", "LONGEST", "Sentence", "has_verb", "is_fragment", "refusal", "split", "tidy"]
+__all__ = ["LEANS", "LONGEST", "Sentence", "has_verb", "is_fragment", "leans", "refusal", "split", "tidy"]
 
 LEANS = "begins_with_a_pronoun"
 """The refusal of a sentence that is good together with the one before it."""
@@ -91,6 +91,11 @@ def refusal(sentence: str, product: str = "", *, opens: bool = False) -> str:
     if opens and _SOME.match(bare):
         return _form(sentence, bare) or _substance(bare, product)
     return _form(sentence, bare) or _beginning(sentence, bare, product) or _substance(bare, product)
+
+
+def leans(sentence: str) -> bool:
+    """Whether this begins with a word for something that the sentence before it names."""
+    return PRONOUN.match(_CODE.sub("code", sentence)) is not None
 
 
 def _form(sentence: str, bare: str) -> str:

@@ -15,7 +15,7 @@ from holdfast.launch.facts.ecosystems.ecosystem import Ecosystem
 from holdfast.launch.facts.reading import Repository
 from holdfast.launch.facts.roles import LOST
 from holdfast.launch.facts.section_kinds import NOISE, section_kind
-from holdfast.launch.facts.sentences import LEANS, refusal, split
+from holdfast.launch.facts.sentences import leans, split
 from holdfast.launch.facts.shown import Shown
 from holdfast.launch.facts.titles import example_title, slug
 
@@ -118,14 +118,17 @@ def _block(path: str, section: Section, number: int, kind: str, origin: str, usu
 
 
 def _introduction(before: list[Block]) -> tuple[str, int]:
-    """The last sentence in front of the code, where it belongs to it, with the one that it leans on."""
+    """The last sentence in front of the code, where it belongs to it, with those that it leans on."""
     if not before or before[-1].kind not in ("paragraph", "item"):
         return "", 0
     is_list = [block.kind for block in before[-2:]] == ["item", "item"]
     sentences = split(before[-1].text)
     if not sentences or (is_list and not sentences[-1].text.endswith(":")):
         return "", 0
-    told = sentences[-2:] if refusal(sentences[-1].text) == LEANS else sentences[-1:]
+    first = len(sentences) - 1
+    while first and leans(sentences[first].text):
+        first -= 1
+    told = sentences[first:]
     text = " ".join(sentence.text for sentence in told)
     if LOST in text:
         return "", 0

@@ -29,6 +29,10 @@ _SAYS_WHAT = r"{}(?:'s|’s| is) (?:an?|the|one) [^:]+:"
 _THING = re.compile(r"An? ")
 # "`name`: what it is. Sentence." or "`one`, `two`: what they are. Sentence.": all of it speaks of the names.
 _ENTRY = re.compile(r"`[^`]*`(?:(?:\s*[,/]|\s+and|\s+or)\s*`[^`]*`)*\s*(?::|--?|–|—)\s")
+_NEW = re.compile(r"\ban? ((?:[a-z-]+ ){0,2}[a-z-]+)", re.IGNORECASE)
+_KNOWN = re.compile(r"\bthe ((?:[a-z-]+ ){0,1}[a-z-]+)", re.IGNORECASE)
+_OPENING = re.compile(r"(?:\S+ ){0,6}\S+")
+_SHORTEST_NOUN = 4
 _INCOMPLETE = ("no_verb", "too_short", "not_words")
 _ELSEWHERE = re.compile(
     r"(?:see also|(?:for )?further reading|references|links|resources|related(?: \w+)?):", re.IGNORECASE
@@ -82,6 +86,7 @@ def _sentences(block: Block, product: str, *, about_product: bool, before: int =
     """The sentences of a block that can stand alone; one that leans on such a one is told together with it."""
     held: Found | None = None
     leaned, aside = False, False
+    unsaid = ""  # the sentences before this one that are not told
     subject = about_product  # whether `It` would mean the product
     for number, sentence in enumerate(split(block.text, product), before):
         text = _named(sentence.text, product, this=about_product, it=subject)
@@ -89,6 +94,8 @@ def _sentences(block: Block, product: str, *, about_product: bool, before: int =
             text = text[:-1] + "."  # a list of what it is good for follows, and what it is stands here
         start, end = block.lines_of(sentence.first, sentence.last)
         reason = refusal(text, product, opens=number == 0 and block.kind == "paragraph")
+        reason = reason or ("speaks_of_the_unsaid" if _speaks_of(text, unsaid) else "")
+        unsaid += f" {text}" if reason else ""
         # An item is one thought: what follows in it leans on what is not told.
         aside = aside or (
             block.kind == "item" and reason in _INCOMPLETE and text.rstrip(".:") != block.lead.rstrip(".:")
@@ -102,6 +109,18 @@ def _sentences(block: Block, product: str, *, about_product: bool, before: int =
         subject = text.lower().startswith(product.lower()) or (subject and bool(_IT.match(sentence.text)))
     if held:
         yield held
+
+
+def _speaks_of(text: str, unsaid: str) -> bool:
+    """Whether a sentence begins with something, `the cache`, that only an unsaid one has named: `a cache`."""
+    opening = _OPENING.match(text)
+    known = _nouns(_KNOWN, opening[0]) if opening and unsaid else set()
+    return not known.isdisjoint(_nouns(_NEW, unsaid))
+
+
+def _nouns(pattern: re.Pattern[str], text: str) -> set[str]:
+    words = " ".join(pattern.findall(text)).lower().split()
+    return {word.removesuffix("s") for word in words if len(word) >= _SHORTEST_NOUN}
 
 
 def _whole(told: Iterable[Found], product: str) -> Iterator[Found]:

@@ -6,10 +6,12 @@ change of one line. Nothing here knows what a page is about.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
 from holdfast.launch.claim_marks import mark
+from holdfast.launch.facts.sentences import leans
 from holdfast.launch.writing.inline import cell, holds_shortcode, sentences_of
 
 __all__ = [
@@ -133,28 +135,43 @@ def unrepeated(blocks: Iterable[Block], title: str, *, by_claim: bool = False) -
     `by_claim`: the same words about something else may stay, as `Returns x` does for two functions.
     """
     made: list[Block] = []
-    seen = {_words(title)}
+    page = _Page({_words(title)}, by_claim)
     for block in blocks:
         if isinstance(block, Heading):
             if _words(block.text) != _words(title):
                 made.append(block)
-            seen.add(_words(block.text))
+            page.seen.add(_words(block.text))
         elif isinstance(block, Paragraph):
-            made.append(Paragraph(tuple(_fresh(block.sentences, seen, by_claim=by_claim))))
+            made.append(Paragraph(tuple(page.fresh(block.sentences))))
+            continue
         elif isinstance(block, Bullets):
-            made.append(Bullets(tuple(_fresh(block.items, seen, by_claim=by_claim))))
+            made.append(Bullets(tuple(page.fresh(block.items))))
         else:
             made.append(block)
+        page.last = ""
     return made
 
 
-def _fresh(sentences: Iterable[Sentence], seen: set[str], *, by_claim: bool) -> Iterator[Sentence]:
-    """The lines of which at least one sentence is new."""
-    for sentence in sentences:
-        told = [_words(one) for one in sentences_of(sentence.text)]
-        kept = {f"{one} {sentence.claims}" if by_claim else one for one in told}
-        if not kept <= seen and not set(told) <= seen:
-            seen |= kept
+@dataclass(slots=True)
+class _Page:
+    """What a page has told so far, and the sentence that it told last, if nothing else stands behind that."""
+
+    seen: set[str]
+    by_claim: bool
+    last: str = ""
+
+    def fresh(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+        """The lines of which at least one sentence is new; what leans on one told elsewhere goes with it."""
+        before = self.last
+        for sentence in sentences:
+            told = [_words(one) for one in sentences_of(sentence.text)]
+            kept = {f"{one} {sentence.claims}" if self.by_claim else one for one in told}
+            is_lost = before != self.last and leans(sentence.text)
+            before = told[-1] if told else before
+            if kept <= self.seen or set(told) <= self.seen or is_lost:
+                continue
+            self.seen |= kept
+            self.last = before
             yield sentence
 
 

@@ -9,9 +9,11 @@ import functools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import dropwhile
 from typing import Any, NamedTuple
 
 from holdfast.launch.claim_marks import normalised
+from holdfast.launch.facts.sentences import leans
 from holdfast.launch.factual import factual_lines, identifiers_of, names_of
 from holdfast.launch.factual_words import FORMATS
 from holdfast.launch.writing.blocks import Block, Code, Sentence
@@ -297,6 +299,9 @@ class Known:
         """What the repository says before a snippet, unless it is only that an example follows, or goes on."""
         about = self.supported(snippet.get("introduction", ""), self.near(snippet))
         about = [one for one in about if not _ANNOUNCING.fullmatch(one.text) and not _LEADING_ON.search(one.text)]
+        unsaid = len(sentences_of(snippet.get("introduction", ""), self.names)) - len(about)
+        if unsaid:  # what leans on a sentence that is not told cannot be understood
+            about = list(dropwhile(lambda one: leans(one.text), about))
         if about and snippet["introduction"].rstrip().endswith(":") and about[-1].text.endswith("."):
             about[-1] = about[-1]._replace(text=about[-1].text[:-1] + ":")
         return about
