@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from tests.launch.human_edits import edited_page, headings, lines_of
 from tests.launch.products import commit_all, git
-from tests.launch.versions import Versions, two_versions
+from tests.launch.versions import Versions, pages_of, two_versions
 
 from holdfast.launch.patching.engine import apply_bundle
 from holdfast.launch.patching.fence import Fence
 from holdfast.launch.patching.making import changes, extended
+from holdfast.launch.patching.operations import MOST_BYTES
 from holdfast.launch.patching.page_updates import PageUpdates, report_of
 from holdfast.launch.patching.tree import BaseTree
 from holdfast.launch.updating.page_merge import Merged, merged_page
@@ -192,10 +193,29 @@ def test_the_same_version_again_changes_nothing_however_its_pull_request_was_mer
     install.write_text(install.read_text().replace("`colorama>=0.4`", "`colorama`, says the review"))
     tree = BaseTree(site, commit_all(site, "Squashed, after a review"))
     records = records_of(versions.second.config, {"default_language": "en"}, tree.read)
-    updates = PageUpdates(records, tree.read, frozenset())
+    updates = PageUpdates(records, tree.read, frozenset(), versions.second.config["budgets"])
     for page in versions.second.documents["page_plan.json"]["pages"]:
         assert updates.page(page, versions.second.drafts[page["output_path"]]) is None
     report = report_of(updates)
     assert report["changes"] is False
     assert [page["kept"] for page in report["pages"] if page["kept"]] == []
     assert {path: tree.read(path) for path in records.files()} == records.files()
+
+
+def test_a_page_that_people_made_huge_and_one_that_they_made_a_folder_of_stop_no_update(tmp_path: Path) -> None:
+    def edit(site: Path) -> None:
+        docs = site / DOCS
+        (docs / "installation").mkdir()
+        (docs / "installation.md").rename(docs / "installation/index.md")
+        guide = docs / "developer-guide.md"
+        guide.write_text(guide.read_text() + "\n" + "A word of theirs.\n" * (MOST_BYTES // 10))
+
+    second = two_versions(tmp_path, edit).second
+    pages = {page["path"]: page for page in second.documents["update_report.json"]["pages"]}
+    assert pages[f"{DOCS}/installation/index.md"]["status"] == "updated"
+    assert f"{DOCS}/installation.md" not in pages
+    assert pages[f"{DOCS}/developer-guide.md"]["status"] == "left_alone"
+    assert "too large to be updated" in pages[f"{DOCS}/developer-guide.md"]["reason"]
+    texts = pages_of(tmp_path / "site", second.answer["commit_sha"])
+    assert "colorama" in texts[f"{DOCS}/installation/index.md"]
+    assert "../installation/" in texts[f"{DOCS}/getting-started.md"]

@@ -14,6 +14,7 @@ from tests.launch.tablekit_facts import hugo_facts, tablekit_documents
 from holdfast.errors import ToolError
 from holdfast.launch.documents import decode, sha256
 from holdfast.launch.patching.linker_patcher import work
+from holdfast.launch.patching.operations import MOST_BYTES
 from holdfast.launch.updating.page_parts import parts_of
 from holdfast.launch.updating.record import PageRecord, Records
 from holdfast.launch.work import Workplace
@@ -236,6 +237,7 @@ RUN = """
 import json, sys
 from pathlib import Path
 from holdfast.launch.patching.linker_patcher import work
+from holdfast.launch.patching.operations import MOST_BYTES
 from holdfast.launch.work import Given, Workplace
 told = json.loads(Path(sys.argv[1]).read_text())
 given = {name: Given(Path(path), digest, schema) for name, (path, digest, schema) in told["given"].items()}
@@ -369,3 +371,48 @@ def test_a_recorded_page_that_people_made_a_link_is_theirs(tmp_path: Path) -> No
     work(place)
     assert told(place)[old]["status"] == "not_planned"
     assert (place.site / old).is_symlink()
+
+
+def test_a_page_that_people_made_too_large_is_left_alone_and_the_others_are_updated(tmp_path: Path) -> None:
+    large = "content/docs/tablekit/large.md"
+    drafts = {
+        f"docs/index {INDEX}": OURS.replace("Old text", "New text"),
+        f"docs/large {large}": OURS.replace("Old text", "New text"),
+    }
+    files = recorded({INDEX: OURS, large: OURS}) | {large: OURS.encode() + b"x" * (MOST_BYTES + 1)}
+    place = placed(tmp_path, files, drafts)
+    work(place)
+    assert told(place)[large]["status"] == "left_alone"
+    assert "too large to be updated" in told(place)[large]["reason"]
+    assert told(place)[INDEX]["status"] == "updated"
+    assert {each["path"] for each in made(place, "patch_bundle.json")["patches"]} == {INDEX, RECORD}
+    records = Records({RECORD: (place.site / RECORD).read_bytes()})
+    assert records.get(large) == PageRecord.of(parts_of(OURS))
+
+
+def test_a_page_of_more_lines_than_the_budget_is_left_alone_and_the_others_are_updated(tmp_path: Path) -> None:
+    long = "content/docs/tablekit/long.md"
+    many = "".join(f"\n## More {number}\n\nText {number}.\n" for number in range(30))
+    drafts = {
+        f"docs/index {INDEX}": OURS.replace("Old text", "New text"),
+        f"docs/long {long}": OURS.replace("Old text", "New text") + many,
+    }
+    place = placed(tmp_path, recorded({INDEX: OURS, long: OURS}), drafts)
+    place.config["budgets"]["max_lines_per_file"] = 40
+    work(place)
+    assert told(place)[long]["status"] == "left_alone"
+    assert told(place)[long]["reason"].endswith("the configuration allows 40 (max_lines_per_file)")
+    assert told(place)[INDEX]["status"] == "updated"
+    assert (place.site / long).read_text() == OURS
+
+
+def test_a_page_that_people_made_a_folder_of_is_updated_there_and_not_deleted(tmp_path: Path) -> None:
+    old, new = "content/docs/tablekit/x.md", "content/docs/tablekit/x/index.md"
+    files = {path: content for path, content in recorded({old: OURS}).items() if path != old}
+    place = placed(tmp_path, files | {new: OURS.encode()}, {f"docs/x {new}": OURS.replace("Old text", "New text")})
+    work(place)
+    assert {path: row["status"] for path, row in told(place).items()} == {new: "updated"}
+    assert (place.site / new).read_text() == OURS.replace("Old text", "New text")
+    records = Records({RECORD: (place.site / RECORD).read_bytes()})
+    assert records.pages() == [old]
+    assert records.get(old) == PageRecord.of(parts_of(OURS.replace("Old text", "New text")))

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from holdfast.errors import ToolError
 from holdfast.launch.claim_marks import mark
 from holdfast.launch.gates.gate import Checked, Finding, Gate, everywhere, seconds
 from holdfast.launch.gates.snippets import Known, is_install_command, language_of
@@ -29,6 +30,8 @@ def _limitations(view: View) -> Iterator[Finding]:
     if not wanted or not pages:
         return
     every = [*pages, *_untouched(view)]
+    if not _unread_claims(view).isdisjoint(wanted):
+        return
     told = any(_LIMITATION.search(heading.text) for page in every for heading in page.headings)
     cited = {claim for page in every for claim in page.claim_ids}
     if told and not cited.isdisjoint(wanted):
@@ -49,11 +52,25 @@ def _limitations(view: View) -> Iterator[Finding]:
 
 def _untouched(view: View) -> Iterator[Page]:
     """The planned pages that are on the site already, and that the run leaves as they are."""
+    for plan, content in _left(view):
+        if content is not None:
+            yield Page(plan["output_path"], content, content, plan)
+
+
+def _unread_claims(view: View) -> set[str]:
+    """The claims that belong on pages which people have made too large to be read: they may well be there."""
+    return {claim for plan, content in _left(view) if content is None for claim in plan["required_claim_ids"]}
+
+
+def _left(view: View) -> Iterator[tuple[Mapping[str, Any], bytes | None]]:
+    """The planned pages that the run leaves as they are, with what is in them; None where it cannot be read."""
     for plan in view.artifacts["page_plan.json"]["pages"]:
         path = plan["output_path"]
         if path not in view.files and path in view.existing:
-            content = view.tree.read(path)
-            yield Page(path, content, content, plan)
+            try:
+                yield plan, view.tree.read(path)
+            except ToolError:
+                yield plan, None
 
 
 def _rank(page: Page) -> tuple[bool, int, str]:

@@ -7,7 +7,7 @@ from holdfast.errors import ToolError
 from holdfast.launch.patching.diff_report import change_of
 from holdfast.launch.updating.record import is_record
 
-__all__ = ["check_budgets"]
+__all__ = ["check_budgets", "too_long"]
 
 
 def check_budgets(
@@ -26,6 +26,18 @@ def check_budgets(
     for path in sorted(pages):
         change = change_of(path, read_base(path), files[path])
         _check("max_lines_per_file", budgets, change.added + change.removed, f"lines of {path} are changed", path)
+
+
+def too_long(budgets: Mapping[str, Any], path: str, before: bytes, after: bytes) -> str:
+    """Why a page that is there may not become this; empty where it may."""
+    most = int(budgets["max_lines_per_file"])
+    change = change_of(path, before, after)
+    if (changed := change.added + change.removed) > most:
+        return f"{changed} lines of it would change, and the configuration allows {most} (max_lines_per_file)"
+    lines = len(after.splitlines())
+    if lines > max(most, len(before.splitlines())):
+        return f"it would have {lines} lines, and the configuration allows {most} (max_lines_per_file)"
+    return ""
 
 
 def _check(name: str, budgets: Mapping[str, Any], used: int, what: str, path: str = "") -> None:

@@ -106,7 +106,7 @@ def _drafts(place: Workplace, section: str) -> Iterator[tuple[dict[str, Any], st
 def _updates(place: Workplace, tree: BaseTree) -> PageUpdates:
     claims = place.read("evidence_map.json")["claims"]
     records = records_of(place.config, place.read("hugo_facts.json"), tree.read)
-    return PageUpdates(records, tree.read, {claim["claim_id"] for claim in claims})
+    return PageUpdates(records, tree.read, {claim["claim_id"] for claim in claims}, place.config["budgets"])
 
 
 def _patches(
@@ -128,10 +128,11 @@ def _patches(
             if path in written:
                 raise ConflictError("file_exists", "two pages of the plan have this path")
             written.add(path)
-            before = tree.read(path)
             after = updates.page(page, text)
-            patches += changes(path, before, after, reason=f"page {page['page_id']}") if after is not None else []
-            added += [page] if before is None else []
+            if after is not None:
+                before = tree.read(path)
+                patches += changes(path, before, after, reason=f"page {page['page_id']}")
+                added += [page] if before is None else []
         except ConflictError as error:
             conflicts.append({"path": path, "kind": error.kind, "message": str(error)})
     patches += _deletions(place, updates, written, tree, fence)

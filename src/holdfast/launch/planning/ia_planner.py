@@ -10,10 +10,10 @@ from typing import Any
 
 from holdfast.errors import ToolError
 from holdfast.launch.module_names import depth
-from holdfast.launch.page_paths import locale_of
+from holdfast.launch.page_paths import as_bundle, locale_of
 from holdfast.launch.patching.tree import BaseTree
 from holdfast.launch.planning.candidates import MANDATORY, candidates
-from holdfast.launch.planning.placing import check_free, placed
+from holdfast.launch.planning.placing import check_free, moved, placed
 from holdfast.launch.planning.tiers import chosen_tier, most_pages, quota, volume
 from holdfast.launch.updating.record import Records
 from holdfast.launch.updating.site_records import records_of
@@ -42,16 +42,19 @@ def work(place: Workplace) -> None:
     hugo = place.read("hugo_facts.json")
     day = str(place.about.get("commit_date", ""))
 
-    def put(page: dict[str, Any]) -> dict[str, Any]:
-        return placed(page, place.config, hugo, lambda at: front_matter(at, contract, known, day))
-
     tree = BaseTree(place.site, place.config["site_ref"]) if (place.site / ".git").is_dir() else None
     records = records_of(place.config, hugo, tree.read if tree else lambda _: None)
+    existing = {page["path"]: page["url_path"] for page in context["site"]["pages"]}
+    recorded = frozenset(records.pages())
+
+    def put(page: dict[str, Any]) -> dict[str, Any]:
+        at = placed(page, place.config, hugo, lambda at: front_matter(at, contract, known, day))
+        return moved(at, existing, recorded)
+
     gone = _deleted(place.config, records, tree)
     plan = made_plan(known, place.config, put, gone)
-    check_free(
-        plan["pages"], context["site"]["pages"], tree.read if tree else lambda _: None, frozenset(records.pages())
-    )
+    ours = recorded | {as_bundle(path) for path in recorded if path not in existing}
+    check_free(plan["pages"], context["site"]["pages"], tree.read if tree else lambda _: None, ours)
     plan["launch_tier_adjustments"] += _languages(place.config, hugo)
     if place.has("repo_inventory.json"):
         profile = place.read("repo_inventory.json")["repo_profile"]

@@ -4,10 +4,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from holdfast.errors import ToolError
-from holdfast.launch.page_paths import locale_of, output_path
+from holdfast.launch.page_paths import as_bundle, locale_of, output_path
 from holdfast.launch.site_urls import url_path
 
-__all__ = ["check_free", "placed"]
+__all__ = ["check_free", "moved", "placed"]
 
 _OURS = b"<!-- claim:clm_"
 
@@ -24,6 +24,18 @@ def placed(
     given = {key: value for key, value in front_matter(at).items() if key != "url"}
     content_root = config["site_layout"]["content_root"]
     return at | {"url_path": url_path(path, content_root, hugo, given)}
+
+
+def moved(page: dict[str, Any], existing: Mapping[str, str], recorded: Collection[str]) -> dict[str, Any]:
+    """The page where people have moved it to: into a folder of its own, at the address that it had.
+
+    `existing` are the addresses of the site's pages by their paths. Anything else that people move is theirs.
+    """
+    path, bundle = page["output_path"], as_bundle(page["output_path"])
+    is_gone = path in recorded and path not in existing
+    if not is_gone or existing.get(bundle) != page["url_path"]:
+        return page
+    return page | {"output_path": bundle}
 
 
 def check_free(
