@@ -123,6 +123,18 @@ def test_an_artifact_is_printed_and_a_name_is_never_a_path(desk: Desk, typed: Ty
         assert "try: `holdfast launch status` lists the artifacts" in refused.stderr
 
 
+def test_without_a_name_the_names_of_all_artifacts_are_listed(desk: Desk, typed: Typed) -> None:
+    done = typed("artifact", "last")
+    names = done.stdout.splitlines()
+    assert (done.returncode, names) == (0, sorted(names))
+    assert {"page_plan.json", "drafts/docs/installation.md", "reports/diff_report.md"} <= set(names)
+
+
+def test_help_says_how_an_age_is_written(typed: Typed) -> None:
+    shown = " ".join(typed("prune", "--help").stdout.split())
+    assert "a number and w, d, h or m, such as 2w or 45m" in shown
+
+
 def test_events_are_lines_of_json_and_the_replay_proves_them(desk: Desk, typed: Typed) -> None:
     lines = typed("events", "last", "--json").stdout.splitlines()
     events = [json.loads(line) for line in lines]

@@ -178,18 +178,22 @@ def list_runs(product: str | None, state: str | None, as_json: bool, **options: 
 
 @command.command(name="artifact")
 @RUN
-@click.argument("name", metavar="NAME")
+@click.argument("name", metavar="[NAME]", required=False)
 @workspace_options
-def artifact(run: str, name: str, **options: Any) -> int:
-    """Print one artifact of a run; `status` lists their names.
+def artifact(run: str, name: str | None, **options: Any) -> int:
+    """Print one artifact of a run; without NAME, the names of all that it has.
 
     \b
     Examples:
+      holdfast launch artifact last
       holdfast launch artifact last page_plan.json
       holdfast launch artifact last drafts/docs/installation.md
     """
     with told(), open_service(options, run=run) as service:
         found = run_of(service, run)
+        if name is None:
+            print("\n".join(sorted(service.store.artifacts(found))) or "no artifact yet")
+            return 0
         service.artifact(found, name)  # says what is wrong with the name
         content = service.objects.read(service.store.artifacts(found)[name].sha256)
     sys.stdout.buffer.write(content)

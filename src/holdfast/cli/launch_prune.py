@@ -25,7 +25,7 @@ _STEP = 1024
 
 @click.command(name="prune")
 @click.option("--older-than", metavar="AGE", default="30d", show_default=True,
-              help="Only runs that ended so long ago: 30d, 12h, 45m, 2w.")  # fmt: skip
+              help="Only runs that ended so long ago: a number and w, d, h or m, such as 2w or 45m.")  # fmt: skip
 @click.option("--state", "states", metavar="STATE", multiple=True,
               help="Runs in this state; may be repeated. Without it: DONE, FAILED and CANCELLED.")  # fmt: skip
 @click.option("--yes", is_flag=True, help="Remove it; without this it is only shown.")

@@ -57,7 +57,10 @@ _BLOCKS: Sequence[tuple[str, Sequence[str]]] = (
         ("commit_service",),
     ),
     ("How the nine tools are served over the network; not used on the command line.", ("mcp",)),
-    ("Limits. A run that would exceed one stops and says so.", ("budgets", "max_fix_attempts")),
+    (
+        "Limits. A run that would exceed one stops and says so. max_runtime_s: each piece of work, not the run.",
+        ("budgets", "max_fix_attempts"),
+    ),
     ("How it is written and checked.", ("templates_version", "ruleset_version", "allow_inference")),
 )
 

@@ -50,6 +50,7 @@ def test_what_is_written_is_read_back(repositories: tuple[Path, Path], tmp_path:
     (tmp_path / "run.yaml").write_text(text)
 
     assert load_file(tmp_path / "run.yaml") == config
+    assert "max_runtime_s: each piece of work, not the run." in " ".join(text.replace("#", "").split())
     assert text.count("\n# ") >= 12
     assert max(map(len, text.splitlines())) <= 200
 
