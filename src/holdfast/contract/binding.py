@@ -22,6 +22,7 @@ __all__ = [
     "argument_binder",
     "dump_nothing",
     "is_finite",
+    "json_reader",
     "value_dumper",
     "violations_of",
 ]
@@ -55,13 +56,7 @@ def argument_binder(adapter: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """A function from JSON arguments to keyword arguments. Keys that are no parameter are left out."""
     from pydantic_core import ValidationError
 
-    validate = adapter.validator.validate_python
-    if _is_strict(adapter.core_schema):
-        # A strict type takes a date, an enum or a tuple from Python only as such; from JSON in the form JSON has.
-        validate_json = adapter.validator.validate_json
-
-        def validate(arguments: dict[str, Any]) -> Any:
-            return validate_json(json.dumps(arguments))
+    validate = json_reader(adapter)
 
     def bind(arguments: dict[str, Any]) -> dict[str, Any]:
         try:
@@ -71,6 +66,16 @@ def argument_binder(adapter: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
         return bound
 
     return bind
+
+
+def json_reader(adapter: Any) -> Callable[[Any], Any]:
+    """The way from JSON values to the values of the type; raises what pydantic raises."""
+    if not _is_strict(adapter.core_schema):
+        read: Callable[[Any], Any] = adapter.validator.validate_python
+        return read
+    # A strict type takes a date, an enum or a tuple from Python only as such; from JSON in the form JSON has.
+    read_json = adapter.validator.validate_json
+    return lambda value: read_json(json.dumps(value))
 
 
 def _is_strict(part: Any) -> bool:

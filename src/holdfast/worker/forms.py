@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
+from holdfast.contract.binding import json_reader
 from holdfast.errors import ContractError, IncapableError
 from holdfast.worker.validate import SchemaValidator
 
@@ -56,12 +57,12 @@ class Titles:
 class Form:
     """The fields that are asked for, and how their answers are read."""
 
-    __slots__ = ("_adapter", "_is_wrapped", "_validator", "schema")
+    __slots__ = ("_is_wrapped", "_read", "_validator", "schema")
 
     def __init__(self, schema: dict[str, Any], adapter: Any = None, *, is_wrapped: bool = False) -> None:
         self.schema = schema
         self._validator = SchemaValidator(schema)
-        self._adapter = adapter
+        self._read = None if adapter is None else json_reader(adapter)
         self._is_wrapped = is_wrapped
 
     def requested(self, *, has_choices: bool) -> dict[str, Any]:
@@ -81,10 +82,10 @@ class Form:
             first = violations[0]
             raise UnreadableError(f"{first['instancePath'] or 'the form'}: {first['message']}")
         defaults = {name: field["default"] for name, field in fields.items() if "default" in field}
-        if self._adapter is None:
+        if self._read is None:
             return {**defaults, **given}
         try:
-            return self._adapter.validate_python({**defaults, **given}[ONLY_FIELD] if self._is_wrapped else given)
+            return self._read({**defaults, **given}[ONLY_FIELD] if self._is_wrapped else given)
         except ValueError as error:  # which pydantic's own error is
             raise UnreadableError(_first_line(error)) from error
 

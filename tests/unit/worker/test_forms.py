@@ -6,7 +6,7 @@ from datetime import date
 from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 from tests.contract.official_schemas import assert_valid
 
 from holdfast import question
@@ -99,6 +99,16 @@ def test_an_answer_becomes_an_object_of_the_model() -> None:
     assert answer == Everything(name="ann", born=date(2001, 2, 3), size=Size.LARGE, tags=["a"])
     assert form_of(Point).read({"x": 1}) == Point(1.0, 0.0)
     assert form_of(bool).read({"value": True}) is True
+
+
+def test_a_strict_model_takes_what_its_form_asks_for() -> None:
+    class Stay(BaseModel):
+        model_config = ConfigDict(strict=True)
+        begins: date
+        size: Size
+
+    stay = form_of(Stay).read({"begins": "2024-02-29", "size": Size.SMALL.value})
+    assert stay == Stay(begins=date(2024, 2, 29), size=Size.SMALL)
 
 
 def test_a_schema_of_ones_own_gives_a_mapping_with_its_defaults() -> None:
