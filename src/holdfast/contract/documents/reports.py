@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
-from xml.sax.saxutils import quoteattr
+from xml.sax.saxutils import escape, quoteattr
 
 from holdfast.contract.documents.findings import Finding, Severity
 from holdfast.contract.documents.rules import RULES
@@ -114,11 +114,15 @@ def _uri(path: str) -> str:
 
 
 def to_junit(findings: Iterable[Finding]) -> str:
-    """JUnit XML: a suite with one failed case per finding, or one passed case where there are none."""
+    """JUnit XML: a suite with one case per finding, or one passed case where there are none.
+
+    Errors and warnings are failed cases, as for the exit code; a note is a passed one that says so.
+    """
     listed = list(findings)
+    failed = sum(one.severity != "note" for one in listed)
     cases = [_junit_case(one) for one in listed] or ['  <testcase classname="holdfast" name="specification"/>']
     head = (
-        f'<testsuite name="holdfast contract lint" tests="{max(len(listed), 1)}" failures="{len(listed)}" '
+        f'<testsuite name="holdfast contract lint" tests="{max(len(listed), 1)}" failures="{failed}" '
         'errors="0" skipped="0">'
     )
     return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', head, *cases, "</testsuite>"]) + "\n"
@@ -126,13 +130,20 @@ def to_junit(findings: Iterable[Finding]) -> str:
 
 def _junit_case(one: Finding) -> str:
     place = f"{one.file or '-'}:{one.line}"
-    words = _attribute(f"{one.severity}: {_sentences(one)}")
+    words = f"{one.severity}: {_sentences(one)}"
     name = _attribute(f"{one.rule} {one.tool or ''} line {one.line}")
-    return (
-        f"  <testcase classname={_attribute(place)} name={name}>"
-        f"<failure type={_attribute(one.rule)} message={words}/></testcase>"
+    told = (
+        f"<system-out>{escape(_sayable(words))}</system-out>"
+        if one.severity == "note"
+        else f"<failure type={_attribute(one.rule)} message={_attribute(words)}/>"
     )
+    return f"  <testcase classname={_attribute(place)} name={name}>{told}</testcase>"
 
 
 def _attribute(text: str) -> str:
-    return quoteattr(_NOT_XML.sub("\ufffd", text))
+    return quoteattr(_sayable(text))
+
+
+def _sayable(text: str) -> str:
+    """The text without what no XML document can hold."""
+    return _NOT_XML.sub("\ufffd", text)
