@@ -5,7 +5,9 @@ A violation has the five fields that users of Ajv know: `instancePath`, `schemaP
 """
 
 import json
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
+from itertools import accumulate
 from typing import Any
 
 import jsonschema_rs
@@ -21,6 +23,7 @@ _Failures = list[jsonschema_rs.ValidationError]  # of one alternative
 MAX_VIOLATIONS = 64
 MAX_ECHO = 500  # characters of what the client sent that are sent back to it
 _END = 150  # of them, those at the end of a message: what is wrong is said behind the value
+_MAX_CHOICES = 250  # characters of the values of one choice
 _SHOWN = 60  # characters of a value that is wrong
 
 _ALTERNATIVES = frozenset({"anyOf", "oneOf"})
@@ -76,12 +79,25 @@ def _described(error: jsonschema_rs.ValidationError) -> list[Violation]:
 
 def _told(error: jsonschema_rs.ValidationError) -> str:
     """What is wrong, with the beginning of a long value: it is said behind it, where lines may be cut."""
-    message = error.message
+    message = _with_choices(error)
     if len(message) <= _SHOWN:
         return message
     value = json.dumps(error.instance, ensure_ascii=False, separators=(",", ":"))
     is_long = len(value) > _SHOWN and message.startswith(value)
     return f"{truncate_chars(value, _SHOWN)}{message[len(value) :]}" if is_long else message
+
+
+def _with_choices(error: jsonschema_rs.ValidationError) -> str:
+    """The message; of a choice with all that may be chosen, as far as there is room: the next thing to try."""
+    message: str = error.message
+    if error.kind.name != "enum" or not message.endswith(" other candidates"):
+        return message
+    options = [json.dumps(option, ensure_ascii=False) for option in error.kind.as_dict()["options"]]
+    lengths = list(accumulate(len(option) + 2 for option in options))
+    shown = options[: max(1, bisect_right(lengths, _MAX_CHOICES))]
+    left_out = len(options) - len(shown)
+    last = f"{left_out} others" if left_out else shown.pop()
+    return f"{message.rpartition(' is not one of ')[0]} is not one of {', '.join(shown)} or {last}"
 
 
 def _reasons(failed: jsonschema_rs.ValidationError) -> str:

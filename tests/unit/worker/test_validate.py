@@ -102,3 +102,16 @@ def test_of_a_value_that_is_too_long_to_be_told_back_the_reason_is_told(
     assert violation["message"].endswith(reason)
     assert "…" in violation["message"]
     assert len(violation["message"]) < 100  # what a line of text shows
+
+
+def test_a_wrong_choice_is_told_with_all_that_may_be_chosen() -> None:
+    [violation] = SchemaValidator({"enum": ["exit", "raise", "print", "kill", 5, None]}).violations("nope")
+    assert violation["message"] == '"nope" is not one of "exit", "raise", "print", "kill", 5 or null'
+
+
+def test_of_very_many_choices_those_are_told_that_fit() -> None:
+    [violation] = SchemaValidator({"enum": [f"choice {n}" for n in range(1_000)]}).violations("nope")
+    assert violation["message"].startswith('"nope" is not one of "choice 0", "choice 1", "choice 2", ')
+    assert violation["message"].endswith(', "choice 19" or 980 others')
+    [violation] = SchemaValidator({"enum": ["x" * 900, "y", "z", "w"]}).violations("nope")
+    assert violation["message"].endswith('" or 3 others')
