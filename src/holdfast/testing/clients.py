@@ -10,6 +10,7 @@ from holdfast.errors import WireError
 from holdfast.present.eras import META_LOG_LEVEL
 from holdfast.present.profile import META_CAPABILITIES, META_REVISION, META_SUBSCRIPTION, MODERN
 from holdfast.testing.answers import Answers
+from holdfast.testing.clock import is_mocked
 from holdfast.vocabulary.events import Event
 from holdfast.vocabulary.meta import META_ERROR
 from holdfast.wire.codec import decode
@@ -19,6 +20,7 @@ __all__ = ["CallResult", "ScriptedClient"]
 
 MAX_ROUNDS = 20  # how often one call may ask for input
 BOUND = 20.0  # seconds after which a test is told that what it waits for does not come
+MOCK_BOUND = 86_400.0  # the same on a clock that jumps, where every deadline of a tool must come before it
 
 
 class _Pipe(Protocol):
@@ -263,9 +265,11 @@ class ScriptedClient:
         return await self.wait_for(matches, what=f"an answer to request {request_id!r}")
 
     async def wait_for(
-        self, wanted: Callable[[Any], bool], bound: float = BOUND, what: str = "the message"
+        self, wanted: Callable[[Any], bool], bound: float | None = None, what: str = "the message"
     ) -> dict[str, Any]:
         """The first message, past or to come, that is wanted; an AssertionError when it does not come in time."""
+        if bound is None:
+            bound = MOCK_BOUND if is_mocked(asyncio.get_running_loop()) else BOUND
         try:
             async with asyncio.timeout(bound):
                 while True:

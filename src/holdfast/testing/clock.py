@@ -9,7 +9,7 @@ import selectors
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-__all__ = ["MockClock"]
+__all__ = ["MockClock", "is_mocked"]
 
 Result = TypeVar("Result")
 
@@ -32,6 +32,11 @@ class MockClock:
     async def advance(self, seconds: float) -> None:
         """Let `seconds` pass, with everything that is due in them."""
         await asyncio.sleep(seconds)
+
+
+def is_mocked(loop: asyncio.AbstractEventLoop) -> bool:
+    """Whether the time of this loop is that of a `MockClock`."""
+    return isinstance(loop, _ClockLoop)
 
 
 class _ClockLoop(asyncio.SelectorEventLoop):

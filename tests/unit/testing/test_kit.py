@@ -106,6 +106,30 @@ def test_the_mock_clock_jumps_over_what_everybody_waits_for() -> None:
     assert clock.run(main()) == 3600
 
 
+def test_the_end_of_a_long_deadline_comes_at_once_on_a_clock_of_the_test() -> None:
+    server = Server("patient", version="1.0.0")
+
+    @server.tool(timeout=7200)
+    async def wait(ctx: Context) -> None:
+        """Wait for what never comes."""
+        await asyncio.Event().wait()
+
+    async def main() -> str:
+        async with connect(server) as client:
+            return (await client.call("wait")).text
+
+    assert MockClock().run(main()).startswith("error TOOL_TIMEOUT")
+
+
+def test_what_never_comes_is_told_on_a_clock_of_the_test_too() -> None:
+    async def main() -> None:
+        async with connect(make_server()) as client:
+            await client.wait_for(lambda message: False)
+
+    with pytest.raises(AssertionError, match="did not come within 86400 s"):
+        MockClock().run(main())
+
+
 def test_tools_that_ask_are_held_to_their_contract_with_the_answers_of_the_test() -> None:
     server = Server("asking", version="1.0.0")
 
