@@ -78,8 +78,10 @@ def test_lists_are_listened_for_again_where_there_was_no_place_and_a_resource_is
 
         def __init__(self) -> None:
             self.asked: list[HostCall[Response]] = []
+            self.counted: list[bool] = []  # as what a client has asked for
 
-        def pass_on(self, _method: str, _params: object, _note: object) -> HostCall[Response]:
+        def pass_on(self, _method: str, _params: object, _note: object, *, is_own: bool) -> HostCall[Response]:
+            self.counted.append(not is_own)
             self.asked.append(HostCall(str(len(self.asked)), shape=lambda response: response))
             return self.asked[-1]
 
@@ -96,6 +98,7 @@ def test_lists_are_listened_for_again_where_there_was_no_place_and_a_resource_is
         link.asked[2].answer.set_result(Response("2", None, full))
         await later()
         assert (len(link.asked), len(ended)) == (3, 1)
+        assert link.counted == [False, False, True]
 
     monkeypatch.setattr(listening_module, "REOPEN_AFTER", 0.001)
     asyncio.run(check())
