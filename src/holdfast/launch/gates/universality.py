@@ -68,9 +68,10 @@ def _left(view: View) -> Iterator[tuple[Mapping[str, Any], bytes | None]]:
         path = plan["output_path"]
         if path not in view.files and path in view.existing:
             try:
-                yield plan, view.tree.read(path)
+                content = view.tree.read(path)
             except ToolError:
-                yield plan, None
+                content = None
+            yield plan, content
 
 
 def _rank(page: Page) -> tuple[bool, int, str]:

@@ -35,12 +35,14 @@ def linked_documents(start: str, texts: Mapping[str, str]) -> list[str]:
 
     `texts` are all that count, by their paths.
     """
-    found = [start]
+    found, known = [start], {start}
     for path in found:  # it grows while it is read
         here = path.rpartition("/")[0]
         for line in _prose(texts.get(path, "")):
-            led = (_joined(here, target) for target in _linked(line, here))
-            found += [one for one in dict.fromkeys(led) if one in texts and one not in found]
+            led = dict.fromkeys(_joined(here, target) for target in _linked(line, here))
+            new = [one for one in led if one in texts and one not in known]
+            found += new
+            known.update(new)
     return found[1:]
 
 
