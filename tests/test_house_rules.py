@@ -169,6 +169,29 @@ def test_nothing_inside_imports_the_package_root() -> None:
     assert found([path for path in SOURCES if path != root], of_the_root) == []
 
 
+def test_one_place_builds_the_command_lines_of_our_own_programs() -> None:
+    # Anywhere else, `-P` or `-I` is forgotten one day, and a module of the working directory is imported.
+    def built(path: Path) -> Iterator[str]:
+        text = path.read_text(encoding="utf-8")
+        if "sys.executable" not in text and '"-m"' not in text:
+            return
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.List | ast.Tuple) and any(starts_python(item) for item in node.elts):
+                yield f"line {node.lineno} builds a command line: use holdfast.interpreter"
+
+    def starts_python(item: ast.expr) -> bool:
+        is_module = isinstance(item, ast.Constant) and isinstance(item.value, str) and item.value == "-m"
+        return is_module or "sys.executable" in ast.unparse(item)
+
+    exempt = {
+        "interpreter.py",
+        "search/blame.py",  # an option of git
+        "search/linting/linters.py",  # the directory of Python, to look for linters in
+    }
+    package = ROOT / "src" / "holdfast"
+    assert found([path for path in SOURCES if path.relative_to(package).as_posix() not in exempt], built) == []
+
+
 def test_no_file_has_a_name_that_says_nothing() -> None:
     assert [str(path) for path in SOURCES if path.stem in FORBIDDEN_NAMES] == []
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from holdfast.cli.served_search import announce_served, front_plan
+from holdfast.interpreter import serve_command
 from holdfast.search.served import SERVED_ENV, served
 from holdfast.search.workspace import read_workspace
 from holdfast.settings import load_configuration
@@ -181,7 +182,7 @@ def test_a_file_of_the_repository_that_cannot_be_read_is_told_by_every_call_and_
     cache = f"--cache-dir={tmp_path / 'cache'}"
     program = [sys.executable, "-m", "holdfast", "serve"]
     command = ["env", "-u", "HOLDFAST_CONFIG", *program, "search", cache]
-    worker = [*program, "--standalone", cache, "--name=search", "--", "search"]
+    worker = serve_command("--standalone", cache, "--name=search", target="search")
     with HostUnderTest(command, tmp_path, worker=worker) as host:
         host.handshake()
         before = _code_of(host.call("search", {"query": "x"}))

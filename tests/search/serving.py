@@ -32,6 +32,12 @@ def write_many(root: Path, files: int = 100, functions: int = 30) -> None:
         (root / f"many_{number}.py").write_text(body)
 
 
+def _runs(line: list[str], command: list[str]) -> bool:
+    """Whether a command line of Python is this one, whatever its flags are."""
+    at = line.index("-m") if "-m" in line else len(line)
+    return line[at : at + len(command)] == command
+
+
 class SearchServer(HostUnderTest):
     """The server of one repository behind its host, and a client that has shaken hands with it."""
 
@@ -50,7 +56,7 @@ class SearchServer(HostUnderTest):
 
     def below(self, command: list[str]) -> list[int]:
         """The processes of this server that run a command."""
-        return [pid for pid in marked_processes(self.mark) if command_line(pid)[1 : len(command) + 1] == command]
+        return [pid for pid in marked_processes(self.mark) if _runs(command_line(pid), command)]
 
     def kill(self, command: list[str]) -> None:
         """SIGKILL to every process that runs a command; there must be one."""

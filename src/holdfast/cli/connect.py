@@ -13,6 +13,7 @@ from holdfast.client.peer import PeerEndedError, PeerSilentError
 from holdfast.client.session import ClientSession
 from holdfast.client.transports import Link, MemoryTransport, ProcessTransport, Transport
 from holdfast.errors import ProcessError, UsageError
+from holdfast.interpreter import serve_command
 from holdfast.observe.event_log import open_event_log
 from holdfast.observe.sink import EventSink
 from holdfast.present.bounds import clean_line
@@ -44,7 +45,7 @@ def load_server(source: Source) -> Server | None:
 
 def as_program(target: str) -> tuple[str, ...]:
     """The command that serves a TARGET with nothing in front of it."""
-    return (sys.executable, "-m", "holdfast", "serve", "--standalone", "--", target)
+    return tuple(serve_command("--standalone", target=target))
 
 
 @contextlib.asynccontextmanager

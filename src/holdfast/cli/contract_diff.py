@@ -70,11 +70,12 @@ def _in_process_of_its_own(target: str) -> Loaded:
 
     from holdfast.contract.compare.reading import read_json
     from holdfast.errors import TargetError
+    from holdfast.interpreter import OWN_SERVERS, module_command
 
     if target.startswith(("git:", "-")):
         return load_source(target)
     done = subprocess.run(
-        [sys.executable, "-m", "holdfast", "contract", "snapshot", target],
+        module_command("holdfast", "contract", "snapshot", target, user_code=target not in OWN_SERVERS),
         stdin=subprocess.DEVNULL, capture_output=True, check=False,
     )  # fmt: skip
     if done.returncode:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import UsageError
+from holdfast.interpreter import module_command
 from holdfast.settings import Settings
 from holdfast.version import __version__
 
@@ -57,7 +58,7 @@ def new_front_plan(settings: Settings, module: str, shown: str, more: Mapping[st
         "maxBodyBytes": _body_limit(settings),
         **more,
     }
-    return FrontPlan([sys.executable, "-m", module], listener, options)
+    return FrontPlan(module_command(module), listener, options)
 
 
 def _opened(settings: Settings) -> "tuple[socket.socket, dict[str, Any]]":

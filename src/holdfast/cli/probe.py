@@ -164,6 +164,7 @@ def _is_url(word: str) -> bool:
 @contextlib.contextmanager
 def _target(word: str, argv: tuple[str, ...], options: dict[str, Any]) -> Iterator["Target"]:
     """What to probe. A TARGET keeps its records in a place of its own, which goes when the probe does."""
+    from holdfast.interpreter import serve_command
     from holdfast.probe.target import StdioTarget, http_target
 
     if argv and _is_url(argv[0]):
@@ -183,7 +184,7 @@ def _target(word: str, argv: tuple[str, ...], options: dict[str, Any]) -> Iterat
         alone = ("--standalone",) if options["standalone"] else ()
         with tempfile.TemporaryDirectory(prefix="holdfast-probe-", ignore_cleanup_errors=True) as place:
             environment = {**os.environ, "HOLDFAST_STATE_DIR": place}
-            yield StdioTarget((sys.executable, "-m", "holdfast", "serve", *alone, "--", word), word, environment)
+            yield StdioTarget(tuple(serve_command(*alone, target=word)), word, environment)
 
 
 def _headers(words: tuple[str, ...]) -> dict[str, str]:

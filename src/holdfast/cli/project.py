@@ -13,6 +13,7 @@ from pathlib import Path
 from string import Template
 
 from holdfast.errors import UsageError
+from holdfast.interpreter import module_command
 from holdfast.version import __version__
 
 __all__ = ["Project", "write_project"]
@@ -87,7 +88,7 @@ def _typed_commands() -> tuple[str, str]:
     is_ours = found_python is not None and Path(found_python).parent == Path(sys.executable).parent
     python = "python" if is_ours else shlex.quote(sys.executable)
     is_ours = found_script is not None and Path(found_script) == script
-    return python, "holdfast" if is_ours else f"{python} -m holdfast"
+    return python, "holdfast" if is_ours else f"{python} -P -m holdfast"
 
 
 def _script() -> Path | None:
@@ -99,7 +100,7 @@ def _script() -> Path | None:
 def _client_configuration(name: str, file: Path) -> str:
     """The entry of an MCP client, which starts servers in a directory and with a PATH of its own."""
     script = _script()
-    command = [str(script)] if script else [sys.executable, "-m", "holdfast"]
+    command = [str(script)] if script else module_command("holdfast", user_code=True)
     entry = {"command": command[0], "args": [*command[1:], "serve", str(file)]}
     document = json.dumps({"mcpServers": {name: entry}}, indent=2, ensure_ascii=False)
     return "\n".join("    " + line for line in document.splitlines())

@@ -9,6 +9,7 @@ import click
 
 from holdfast.cli.options import setting_options, words_of_settings
 from holdfast.errors import UsageError
+from holdfast.interpreter import OWN_SERVERS, serve_command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -94,7 +95,7 @@ def command(
     # so that both read the same part of the configuration file. What is served it is told by the environment.
     theirs = {key: value for key, value in options.items() if not key.startswith("http") and key not in _OF_HOST}
     words = [*words_of_settings(theirs), f"--name={name}", *([f"--lock={lock}"] if lock else [])]
-    worker = [sys.executable, "-m", "holdfast", "serve", "--standalone", *words, "--", target]
+    worker = serve_command("--standalone", *words, target=target)
     _greet(name, target)
     return run_host(
         worker,
@@ -160,7 +161,7 @@ def _serve_alone(
     from holdfast.worker.serve import serve
     from holdfast.worker.targets import load_any
 
-    if target in (SEARCH, LAUNCH):
+    if target in OWN_SERVERS:
         # In search of plugins, which these do not use, pydantic reads what every installed package says of itself.
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     with guarded_streams():  # what the file prints while it is imported is no message

@@ -4,7 +4,6 @@ import asyncio
 import json
 import re
 import shlex
-import sys
 import threading
 import time
 import urllib.error
@@ -17,6 +16,7 @@ import click
 from holdfast.cli.ending import INTERRUPTED
 from holdfast.cli.indexing import locate, repository_options, say, stop_on_interrupt, told_plainly
 from holdfast.errors import SessionError
+from holdfast.interpreter import module_command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -124,7 +124,7 @@ async def _serve(
         said.append(line)
         say(line)
 
-    command_line = [sys.executable, "-m", "holdfast", *words, f"--http={address}"]
+    command_line = module_command("holdfast", *words, f"--http={address}")
     transport = ProcessTransport(command_line, on_stderr=on_stderr)
     async with ClientSession(transport) as session:
         try:
@@ -207,10 +207,9 @@ def _print_hits(surface: str, payload: dict[str, Any], began: float) -> None:
 
 
 def _tell_how_to_use(words: list[str], url: str, query: str, access: _Access) -> None:
-    import shutil
+    from holdfast.setup.our_command import own_program
 
-    found = shutil.which("holdfast")
-    program, first = (found, []) if found else (sys.executable, ["-m", "holdfast"])
+    program, *first = own_program()
     block = {"mcpServers": {"search": {"command": program, "args": [*first, *words]}}}
     print(f"\nPaste into your MCP client:\n\n{json.dumps(block, indent=2)}\n\nAsk over HTTP:\n")
     body = json.dumps({"query": query, "top": 3})

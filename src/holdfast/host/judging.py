@@ -4,9 +4,8 @@ The comparison is the contract toolchain's, which a host has no other use for: i
 that the host stays small and its loop goes on meanwhile.
 """
 
-import sys
-
 from holdfast.errors import ProcessError
+from holdfast.interpreter import module_command
 
 __all__ = ["judge"]
 
@@ -21,7 +20,7 @@ async def judge(before: bytes, after: bytes) -> str:
     from holdfast.process import run
 
     question = b'{"before":' + before + b',"after":' + after + b"}"
-    command = [sys.executable, "-P", "-m", PROGRAM]
+    command = module_command(PROGRAM)
     try:
         done = await run(command, stdin=question, timeout=TIMEOUT, tail_bytes=_LONGEST * 4)
     except ProcessError as error:

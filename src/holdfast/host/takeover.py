@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from holdfast.errors import HoldfastError, ProcessError
+from holdfast.interpreter import same_command
 from holdfast.kernel.capsule import CapsuleError, CapsuleLimits, capture, restore
 from holdfast.kernel.capsule_values import part, require
 from holdfast.kernel.policy import Policy
@@ -121,16 +122,12 @@ async def objection_to(descriptor: int) -> str:
 
     environment = {**os.environ, VARIABLE: TRIAL}
     try:
-        done = await run(_same_command(), stdin=_read(descriptor), env=environment, timeout=CHECK_TIMEOUT)
+        done = await run(same_command(), stdin=_read(descriptor), env=environment, timeout=CHECK_TIMEOUT)
     except ProcessError as error:
         return f"the new version cannot be started: {error.message}"
     lines = done.stderr.strip().splitlines() or [done.outcome.describe()]
     told = next((line for line in lines if line.startswith("holdfast: ")), lines[-1]).removeprefix("holdfast: ")
     return "" if done.ok else f"the new version does not take over: {told}"
-
-
-def _same_command() -> list[str]:
-    return [sys.executable, *sys.orig_argv[1:]]
 
 
 def become(descriptor: int, streams: StandardStreams) -> None:
@@ -140,7 +137,7 @@ def become(descriptor: int, streams: StandardStreams) -> None:
     os.set_inheritable(descriptor, True)  # noqa: FBT003
     environment = {**os.environ, VARIABLE: str(descriptor)}
     outer = environment.pop(MARKER, "").rpartition(":")[0]  # without the mark that this host has put there itself
-    os.execve(sys.executable, _same_command(), {**environment, MARKER: outer} if outer else environment)  # noqa: S606
+    os.execve(sys.executable, same_command(), {**environment, MARKER: outer} if outer else environment)  # noqa: S606
 
 
 def inherited() -> Capsule | None:

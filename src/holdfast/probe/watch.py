@@ -5,6 +5,7 @@ import os
 import sys
 from contextlib import suppress
 
+from holdfast.interpreter import script_command
 from holdfast.probe import watched
 from holdfast.probe.bench import Bench
 from holdfast.probe.model import FailedError, SkippedError
@@ -75,7 +76,7 @@ async def watch(bench: Bench) -> Watch:
     assert isinstance(target, StdioTarget)
     ours, theirs = os.pipe()
     try:
-        argv = (sys.executable, "-I", "-S", str(watched.__file__), str(theirs), *target.argv)
+        argv = (*script_command(str(watched.__file__), str(theirs)), *target.argv)
         talk = await bench.start(StdioTarget(argv, target.label, target.env), pass_fds=(theirs,))
     except BaseException:
         os.close(ours)

@@ -10,12 +10,12 @@ import json
 import os
 import socket
 import subprocess
-import sys
 from contextlib import ExitStack, suppress
 from functools import partial
 from typing import IO, Any
 
 from holdfast.errors import ProcessError
+from holdfast.interpreter import script_command
 from holdfast.process import keeper as keeper_program
 from holdfast.process.command import Command, checked_seconds
 from holdfast.process.custody import Deliver, Input, Output, Process, finished
@@ -239,7 +239,7 @@ async def start(
         # The keeper runs in our environment and at the root: the command's own must not be able to break it.
         # Not in a thread: the parent-death signal is bound to the thread that starts the keeper.
         popen = subprocess.Popen(  # noqa: ASYNC220
-            [sys.executable, "-I", "-S", str(keeper_program.__file__), str(theirs.fileno()), command.argv[0]],
+            script_command(str(keeper_program.__file__), str(theirs.fileno()), command.argv[0]),
             stdin=_DESCRIPTORS[stdin],
             stdout=_DESCRIPTORS[stdout],
             stderr=_DESCRIPTORS[stderr],

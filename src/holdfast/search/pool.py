@@ -15,7 +15,6 @@ import pickle
 import selectors
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections import deque
@@ -26,6 +25,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from holdfast.errors import ProcessError, ToolError, UsageError
+from holdfast.interpreter import module_command
 from holdfast.process.group import end_group
 from holdfast.search.pool_worker import BROKEN, ERROR, HEADER, MEMORY, READY, RESULT, described
 
@@ -68,7 +68,7 @@ class _Worker:
 
     def __init__(self, task: str, memory_limit: int) -> None:
         life, self._life = os.pipe()
-        command = [sys.executable, "-P", "-m", "holdfast.search.pool_worker", task, str(memory_limit), str(life)]
+        command = module_command("holdfast.search.pool_worker", task, str(memory_limit), str(life))
         try:
             # In a session of its own, Ctrl-C in the terminal is ours to handle.
             self._process = subprocess.Popen(

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from holdfast.errors import UsageError
+from holdfast.interpreter import OWN_SERVERS, module_command
 
 __all__ = [
     "OWN_SERVERS",
@@ -25,7 +26,7 @@ __all__ = [
     "served_by",
 ]
 
-OWN_SERVERS = ("search", "launch")
+_FLAG = re.compile(r"-[A-Za-z]+|-X[a-z0-9_=]+")
 _PYTHON = re.compile(r"python[0-9.]*(\.exe)?")
 
 
@@ -48,7 +49,7 @@ def own_program() -> list[str]:
         return [os.path.abspath(found)]  # a link stays a link: that of an installer outlives upgrades
     if os.access(beside, os.X_OK) and beside.is_file():
         return [str(beside)]
-    return [os.path.abspath(sys.executable), "-m", "holdfast"]
+    return module_command("holdfast", user_code=True)
 
 
 def absolute_target(text: str) -> str:
@@ -129,8 +130,11 @@ def served_by(entry: Any) -> Served | None:
     if not isinstance(command, str) or not isinstance(words, list) or not all(isinstance(w, str) for w in words):
         return None
     name = os.path.basename(command.replace("\\", "/"))
-    if _PYTHON.fullmatch(name) and words[:2] == ["-m", "holdfast"]:
-        words = words[2:]
+    if _PYTHON.fullmatch(name) and "-m" in words:  # behind flags, of which earlier versions wrote none
+        at = words.index("-m")
+        if words[at + 1 : at + 2] != ["holdfast"] or not all(_FLAG.fullmatch(word) for word in words[:at]):
+            return None
+        words = words[at + 2 :]
     elif name not in {"holdfast", "holdfast.exe"}:
         return None
     if len(words) > 1 and words[0] == "serve":

@@ -17,7 +17,6 @@ import os
 import select
 import signal
 import subprocess
-import sys
 import time
 import uuid
 from collections import deque
@@ -25,6 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from holdfast.interpreter import module_command
 from holdfast.present.profile import LATEST_HANDSHAKE, META_CAPABILITIES, META_REVISION, MODERN
 from holdfast.testing.churn_log import ChurnLog
 from holdfast.testing.marked import MARK, command_line, marked_processes, memory_of
@@ -110,7 +110,7 @@ class HostUnderTest:
         kept: int = 10_000,
     ) -> Self:
         """`holdfast run OPTIONS -- WORKER`."""
-        command = [sys.executable, "-m", "holdfast", "run", *options, "--", *worker]
+        command = module_command("holdfast", "run", *options, "--", *worker, user_code=True)
         return cls(command, folder, worker=worker, environment=environment, kept=kept)
 
     def __enter__(self) -> Self:

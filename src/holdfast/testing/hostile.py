@@ -11,12 +11,12 @@ the moments at which they fire, are listed in `scripted_worker.faults`.
 
 import inspect
 import json
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from holdfast.interpreter import script_command
 from holdfast.testing import scripted_worker
 from holdfast.testing.scripted_worker.faults import ACTIONS, MOMENTS
 from holdfast.testing.scripted_worker.state import RECORD
@@ -117,7 +117,7 @@ class Script:
                 }
             )
         )
-        return [sys.executable, "-I", "-S", str(PROGRAM), str(file)]
+        return script_command(str(PROGRAM), str(file))
 
 
 def script(*faults: Fault, seed: int = 0, page_size: int = 0, record: bool = False) -> Script:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.contract.derive import DerivedTool
 from holdfast.errors import ToolError
+from holdfast.interpreter import module_command
 from holdfast.observe.sink import EventSink
 from holdfast.vocabulary.effects import Effect, ReplayWord
 from holdfast.vocabulary.events import CallReplayed
@@ -90,7 +91,7 @@ async def _run_once(derived: DerivedTool, arguments: dict[str, Any], context: Co
     from holdfast.process import spawn
 
     child = await spawn(
-        [sys.executable, "-m", "holdfast.worker.isolated_child"],
+        module_command("holdfast.worker.isolated_child", user_code=not _is_ours(derived)),
         stdin="pipe",
         stdout="pipe",
         stderr="inherit",
@@ -116,6 +117,10 @@ async def _run_once(derived: DerivedTool, arguments: dict[str, Any], context: Co
         if relay is not None:
             relay.close()
         context.record_end(await child.stop())
+
+
+def _is_ours(derived: DerivedTool) -> bool:
+    return derived.function.__module__.startswith("holdfast.")
 
 
 def _request(derived: DerivedTool, arguments: dict[str, Any], context: Context) -> dict[str, Any]:

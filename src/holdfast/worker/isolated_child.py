@@ -128,7 +128,8 @@ def _load(request: dict[str, Any]) -> DerivedTool:
 
 
 def _module(name: str, file: str | None) -> ModuleType:
-    if name != "__main__" and importlib.util.find_spec(name) is not None:
+    found = None if name == "__main__" else importlib.util.find_spec(name)
+    if found is not None and (file is None or found.origin is None or os.path.realpath(found.origin) == file):
         return importlib.import_module(name)
     # A script, or a file that was loaded by its path: import it by path, under a name that is not __main__.
     assert file is not None

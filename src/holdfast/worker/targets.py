@@ -1,18 +1,20 @@
 """From a TARGET, as people type it, to the server object that it names.
 
-    module:object          importable from the current directory; the object may be dotted
+    module:object          an installed module, or one in the current directory; the object may be dotted
     path/file.py           the only server at the top level of that file
     path/file.py:object    that one
 
     search, launch         a server of this package, by its name
 
 The object may be a server, of ours or of FastMCP or the official SDK, or a function without parameters that
-returns one. The file is imported, never run as
-a program, so what stands under `if __name__ == "__main__":` stays asleep. Every way in which this can fail is one
-sentence with a remedy; the traceback of the author's code stays attached as the cause.
+returns one. The file is imported, never run as a program, so what stands under `if __name__ == "__main__":` stays
+asleep. Modules beside it can be imported, behind the standard library and the installed packages: where two have
+one name, the installed one is imported. Every way in which this can fail is one sentence with a remedy; the
+traceback of the author's code stays attached as the cause.
 """
 
 import importlib
+import importlib.machinery
 import importlib.util
 import inspect
 import os
@@ -25,13 +27,15 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from holdfast.errors import TargetError, UsageError
+from holdfast.interpreter import add_user_paths
 from holdfast.worker.foreign import ForeignServer, foreign_server
 from holdfast.worker.server import Server
 
 __all__ = ["load_any", "load_target"]
 
 # Named, not imported: a server is loaded when somebody asks for it.
-_OWN_SERVERS = {"launch": "holdfast.launch.tools:server", "search": "holdfast.search.tools:server"}
+_OWN_MODULES = {"launch": "holdfast.launch.tools:server", "search": "holdfast.search.tools:server"}
+_MOST_SIBLINGS = 1000
 _FORMS = "write module:object, path/file.py or path/file.py:object"
 _ALIEN = "for a program that is not Python, write `-- COMMAND ARGS...` instead"
 
@@ -60,7 +64,7 @@ def load_target(text: str) -> Server:
 
 def load_any(text: str) -> Server | ForeignServer:
     """The server that `text` names, ours or one of another toolkit; raises TargetError."""
-    own = _OWN_SERVERS.get(text)
+    own = _OWN_MODULES.get(text)
     target = _parse(own or text)
     server = _named_server(target)
     if isinstance(server, Server):
@@ -156,11 +160,19 @@ def _python_file(place: str) -> Path:
 def _module_name(file: Path) -> str:
     """The name that `import` would give the file, unless that name is taken."""
     name = file.stem
-    known = sys.modules.get(name)
-    same = known is not None and getattr(known, "__file__", None) == str(file.resolve())
-    if name.isidentifier() and (same or (known is None and name not in sys.stdlib_module_names)):
+    if name.isidentifier() and name not in sys.stdlib_module_names and _hiding(name, file) is None:
         return name
     return "target_" + re.sub(r"\W", "_", name)
+
+
+def _hiding(name: str, file: Path) -> str | None:
+    """The place of the module that `import` finds under the name of a file, where that is another one."""
+    known = sys.modules.get(name)
+    spec = (
+        getattr(known, "__spec__", None) if known is not None else importlib.machinery.PathFinder.find_spec(name)
+    )
+    found = spec.origin if spec is not None else getattr(known, "__file__", None)
+    return None if found is None or Path(found).resolve() == file.resolve() else found
 
 
 # --- running what the author wrote ---------------------------------------------------------------------------
@@ -168,10 +180,11 @@ def _module_name(file: Path) -> str:
 
 def _import(target: _Target) -> ModuleType:
     if target.file is None:
-        _put_on_path(str(Path.cwd()))
+        if target.text not in _OWN_MODULES.values():
+            add_user_paths(str(Path.cwd()))
         return importlib.import_module(target.module)
     file = target.file.resolve()
-    _put_on_path(str(file.parent))
+    add_user_paths(str(file.parent))
     loaded = sys.modules.get(target.module)
     if loaded is not None and getattr(loaded, "__file__", None) == str(file):
         return loaded
@@ -186,11 +199,6 @@ def _import(target: _Target) -> ModuleType:
         del sys.modules[target.module]
         raise
     return module
-
-
-def _put_on_path(directory: str) -> None:
-    if directory not in sys.path:
-        sys.path.insert(0, directory)
 
 
 def _run_author_code(target: _Target, work: Callable[[], Any]) -> Any:
@@ -218,7 +226,17 @@ def _failure(target: _Target, error: Exception) -> TargetError:
     cause = error.msg if isinstance(error, SyntaxError) else str(error)
     first_line = (cause.strip().splitlines() or [""])[0]
     sentence = f"{type(error).__name__}: {first_line}" if first_line else type(error).__name__
-    return TargetError(f"{_where(target, error)}: {sentence}", remedy="correct the file")
+    hidden = _hidden_modules(target) if isinstance(error, ImportError | AttributeError) else ""
+    return TargetError(f"{_where(target, error)}: {sentence}", remedy=hidden or "correct the file")
+
+
+def _hidden_modules(target: _Target) -> str:
+    """Modules beside the target in whose place installed ones were imported, with the remedy."""
+    root = target.file.resolve().parent if target.file else Path.cwd()
+    for file in sorted(root.glob("*.py"))[:_MOST_SIBLINGS]:
+        if file.stem in sys.modules and (found := _hiding(file.stem, file)) is not None:
+            return f"rename {_shown(str(file))}: the installed {file.stem} is imported in its place, {found}"
+    return ""
 
 
 def _where(target: _Target, error: BaseException) -> str:
@@ -255,8 +273,17 @@ def _find(target: _Target, module: ModuleType) -> Any:
             found = getattr(found, part)
         except AttributeError:
             remedy = _servers_remedy(target, module) or "check the name of the object"
-            raise TargetError(f"{target.place} has no object {target.attribute!r}", remedy=remedy) from None
+            message = f"{target.place} has no object {target.attribute!r}"
+            raise TargetError(message, remedy=_hidden_target(target, module) or remedy) from None
     return found
+
+
+def _hidden_target(target: _Target, module: ModuleType) -> str:
+    """The remedy where the module is an installed one, and the current directory has a file of that name."""
+    file = Path.cwd().joinpath(*target.module.split(".")).with_suffix(".py")
+    if target.file is not None or not file.is_file() or str(file) == getattr(module, "__file__", None):
+        return ""
+    return f"it is the installed {module.__file__}; for the one here write {_shown(str(file))}:{target.attribute}"
 
 
 def _as_server(found: Any) -> Server | ForeignServer | None:

@@ -89,7 +89,7 @@ def test_commands_are_typed_in_full_where_the_shell_finds_others(
     steps = write_project("stock", tmp_path / "stock").next_steps
 
     assert f"{sys.executable} -m pip install pytest" in steps
-    assert f"{sys.executable} -m holdfast call stock.py lookup sku=A-1" in steps
+    assert f"{sys.executable} -P -m holdfast call stock.py lookup sku=A-1" in steps
 
 
 def test_a_directory_with_files_in_it_is_left_alone(tmp_path: Path) -> None:

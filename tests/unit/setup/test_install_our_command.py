@@ -34,7 +34,7 @@ def test_the_program_is_the_one_that_runs_now(monkeypatch: pytest.MonkeyPatch, t
 def test_without_a_script_python_runs_the_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sys, "argv", ["/gone/holdfast"])
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
-    assert own_program() == [str(tmp_path / "python"), "-m", "holdfast"]
+    assert own_program() == [str(tmp_path / "python"), "-P", "-m", "holdfast"]
 
 
 def test_a_file_is_named_from_the_root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -90,6 +90,8 @@ def test_a_foreign_command_may_have_options_of_run_in_front() -> None:
         ({"command": "/x/holdfast", "args": ["serve", "search", "--repo=a"]}, Served("serve", ("search",))),
         ({"command": "C:\\x\\holdfast.exe", "args": ["run", "--", "npx", "a"]}, Served("run", ("npx", "a"))),
         ({"command": "/v/python3.12", "args": ["-m", "holdfast", "serve", "x:y"]}, Served("serve", ("x:y",))),
+        ({"command": "python3", "args": ["-P", "-m", "holdfast", "serve", "x:y"]}, Served("serve", ("x:y",))),
+        ({"command": "python3", "args": ["shop.py", "-m", "holdfast", "serve", "x:y"]}, None),
         ({"command": "/x/holdfast", "args": ["tools", "search"]}, None),
         ({"command": "/x/holdfast-fake", "args": ["serve", "search"]}, None),
         ({"command": "python", "args": ["-m", "other", "serve", "x"]}, None),

@@ -8,7 +8,6 @@ import asyncio
 import json
 import logging
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.git.asking import Git
+from holdfast.interpreter import module_command
 from holdfast.launch.documents import sha256
 from holdfast.launch.engine.allowance import exceeded, late
 from holdfast.launch.engine.refusals import artifact_lost
@@ -41,7 +41,7 @@ __all__ = ["SCRATCH", "HandedOverError", "Labour", "Parts", "RunLostError", "Wor
 T = TypeVar("T")
 
 SCRATCH = "scratch"
-_COMMAND = (sys.executable, "-m", "holdfast.launch.working")
+_COMMAND = module_command("holdfast.launch.working")
 _GRACE = 1.0
 _LOOK = 0.2  # seconds between two looks whether the run is still ours
 _ATTEMPTS = 3
@@ -218,7 +218,13 @@ class Labour:
                 self._hear(item, line)
 
         running = asyncio.ensure_future(
-            run_process(_COMMAND, stdin=json.dumps(order).encode(), timeout=seconds, grace=_GRACE, on_line=listen)
+            run_process(
+                _COMMAND,
+                stdin=json.dumps(order).encode(),
+                timeout=seconds,
+                grace=_GRACE,
+                on_line=listen,
+            )
         )
         try:
             while not (await asyncio.wait({running}, timeout=_LOOK))[0]:

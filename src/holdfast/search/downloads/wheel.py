@@ -9,7 +9,6 @@ import errno
 import os
 import re
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,6 +17,7 @@ from time import monotonic
 from typing import IO, TYPE_CHECKING
 
 from holdfast.errors import ToolError
+from holdfast.interpreter import module_command
 from holdfast.process.group import end_group
 from holdfast.search.downloads.failures import cancelled, not_stored, too_large
 
@@ -62,11 +62,10 @@ def _run_pip(
 ) -> int:
     import subprocess
 
-    # Without -P, a file called pip.py in the current directory would be run instead.
-    command = [
-        sys.executable, "-P", "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--no-input",
-        "--progress-bar=off", "--disable-pip-version-check", *arguments,
-    ]  # fmt: skip
+    command = module_command(
+        "pip", "download", "--no-deps", "--only-binary=:all:", "--no-input", "--progress-bar=off",
+        "--disable-pip-version-check", *arguments, user_code=True,
+    )  # fmt: skip
     environment = os.environ | {"TMPDIR": str(work / "tmp"), "LC_ALL": "C"}
     process = subprocess.Popen(
         command, cwd=work, env=environment, process_group=0, stdin=subprocess.DEVNULL, stdout=log, stderr=log

@@ -5,11 +5,11 @@ A crash of the model is a process that ended, and the next change starts another
 
 import contextlib
 import subprocess
-import sys
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from holdfast.interpreter import module_command
 from holdfast.process.group import end_group
 from holdfast.search.home import IndexHome
 from holdfast.search.repository import Repository, index_home
@@ -25,7 +25,7 @@ class BackgroundEmbedding:
 
     def __init__(self, repository: Repository, cache_dir: Path) -> None:
         self._home = IndexHome(index_home(repository, cache_dir))
-        self._command = [sys.executable, "-P", "-m", _PROGRAM, str(repository.root), str(cache_dir)]
+        self._command = module_command(_PROGRAM, str(repository.root), str(cache_dir))
         self._process: subprocess.Popen[bytes] | None = None
         self._is_due = False
 
