@@ -192,6 +192,19 @@ def test_one_place_builds_the_command_lines_of_our_own_programs() -> None:
     assert found([path for path in SOURCES if path.relative_to(package).as_posix() not in exempt], built) == []
 
 
+def test_git_is_started_by_one_room_that_trusts_no_repository() -> None:
+    # A repository's own configuration names programs: only there are all of them switched off.
+    def starts_git(path: Path) -> Iterator[str]:
+        text = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)) if "git" in text else ():
+            if isinstance(node, ast.List | ast.Tuple) and node.elts[1:] and ast.unparse(node.elts[0]) == "'git'":
+                yield f"line {node.lineno}: use holdfast.git"
+
+    package = ROOT / "src" / "holdfast"
+    rest = [path for path in SOURCES if package / "git" not in path.parents]
+    assert found(rest, starts_git) == []
+
+
 def test_no_file_has_a_name_that_says_nothing() -> None:
     assert [str(path) for path in SOURCES if path.stem in FORBIDDEN_NAMES] == []
 

@@ -60,13 +60,14 @@ def same_command() -> list[str]:
 def remove_user_paths() -> None:
     """Take the working directory and PYTHONPATH off `sys.path`, before an installed package is imported.
 
-    What is absolute in PYTHONPATH stays where this package, or what it requires, is found only through it.
+    An entry stays where this package, or what it requires, is found only through it.
     """
-    here = [] if sys.flags.safe_path else [os.getcwd()]
-    absolute, _relative[:] = _python_path(absolute=True), _python_path(absolute=False)
-    _absolute[:] = absolute if absolute and _are_found_without(absolute) else []
-    gone = {"", *here, *_absolute, *_relative}
-    sys.path[:] = [place for place in sys.path if place not in gone]
+    here = sys.path[:1] if not sys.flags.safe_path and sys.path[:1] in ([""], [_working_directory()]) else []
+    if here and not _is_package_in(here):
+        del sys.path[0]
+    for kept, entries in ((_absolute, _python_path(absolute=True)), (_relative, _python_path(absolute=False))):
+        kept[:] = entries if entries and _are_found_without(entries) else []
+        sys.path[:] = [place for place in sys.path if place not in kept]
 
 
 def add_user_paths(directory: str) -> None:
@@ -84,7 +85,15 @@ def _python_path(*, absolute: bool) -> list[str]:
         return []
     text = os.environ.get("PYTHONPATH", "")
     entries = text.split(os.pathsep) if text else []
-    return [os.path.abspath(entry) for entry in entries if os.path.isabs(entry) == absolute]
+    here = _working_directory()
+    return [os.path.normpath(os.path.join(here, entry)) for entry in entries if os.path.isabs(entry) == absolute]
+
+
+def _working_directory() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return ""
 
 
 @cache
@@ -99,11 +108,13 @@ def _is_complete_in_isolation() -> bool:
 
 
 def _are_found_without(places: Sequence[str]) -> bool:
-    outer = {os.path.realpath(place) for place in places}
-    package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-    if package in outer:
+    if _is_package_in(places):
         return False
+    outer = {os.path.realpath(place) for place in places}
     rest = [place for place in sys.path if place and os.path.realpath(place) not in outer]
-    if len(rest) == len(sys.path):  # none of them is there
-        return True
-    return all(PathFinder.find_spec(name, rest) is not None for name in _REQUIRED)
+    return len(rest) == len(sys.path) or all(PathFinder.find_spec(name, rest) is not None for name in _REQUIRED)
+
+
+def _is_package_in(places: Sequence[str]) -> bool:
+    package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    return any(os.path.realpath(place) == package for place in places)

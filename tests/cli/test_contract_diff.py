@@ -214,6 +214,31 @@ def test_a_slip_with_git_is_one_line_and_a_remedy(
     assert not (repository / "x").exists()
 
 
+def test_no_program_that_a_repository_names_runs_when_it_is_compared(cli: Cli, repository: Path) -> None:
+    # The blob is missing, and the remote that would have it names a program; so do drivers and hooks.
+    mark = repository / "mark"
+    program = repository / "program"
+    program.write_text(f"#!/bin/sh\necho ran >> {mark}\nexit 1\n")
+    program.chmod(0o755)
+    blob = subprocess.run(
+        ["git", "rev-parse", "HEAD:sub/tools.json"], cwd=repository, check=True, capture_output=True, text=True
+    ).stdout.strip()
+    (repository / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    (repository / ".gitattributes").write_text("*.json diff=evil filter=evil\n")
+    programs = (
+        "remote.origin.uploadpack", "core.fsmonitor", "core.pager", "core.sshCommand", "diff.evil.textconv",
+        "diff.external", "filter.evil.smudge",
+    )  # fmt: skip
+    settings = {"core.repositoryFormatVersion": "1", "extensions.partialClone": "origin"}
+    settings |= {"remote.origin.url": str(repository), "remote.origin.promisor": "true"}
+    for key, value in (settings | dict.fromkeys(programs, str(program))).items():
+        subprocess.run(["git", "config", key, value], cwd=repository, check=True)
+    done = cli("contract", "diff", "git:main:sub/tools.json", "sub/tools.json")
+
+    assert (done.returncode, mark.exists()) == (3, False)
+    assert done.stderr.startswith("holdfast: git:main:sub/tools.json: ")
+
+
 def test_a_pipe_of_the_shell_is_read_like_a_file(cli: Cli, tmp_path: Path) -> None:
     new = tools(tmp_path / "new.json", inputSchema=schema(maximum=3))
     pipe = tmp_path / "63"

@@ -1,7 +1,6 @@
 """Where the commands under `contract` get a surface from: a file, a revision in git, a TARGET, or a program."""
 
 import functools
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -167,19 +166,18 @@ def _from_git(word: str) -> bytes:
     if path.endswith(".py"):
         remedy = "name a snapshot or a lock in that revision; code is not run from git"
         raise UsageError(f"{path} in {revision} is code", remedy=remedy)
+    from holdfast.git.asking import Git, GitError
+
     try:
         # `./` makes the path one from here, not from the top of the repository; `HEAD:path` is from the top.
-        done = subprocess.run(
-            ["git", "show", "--no-textconv", f"{revision}:{path}"],
-            capture_output=True, timeout=_GIT_TIMEOUT, check=False, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise UnreadableError(f"git cannot be run: {error}", remedy="install git, or name a file") from error
-    if done.returncode:
-        lines = done.stderr.decode(errors="replace").strip().splitlines()
-        told = lines[0].removeprefix("fatal: ") if lines else f"git ended with {done.returncode}"
-        raise UnreadableError(f"{word}: {told}", remedy=f"git show {revision}:{path}")
-    return done.stdout
+        return Git(Path.cwd()).whole(
+            "show", "--no-textconv", "--no-ext-diff", f"{revision}:{path}", seconds=_GIT_TIMEOUT
+        )
+    except GitError as error:
+        remedy = (
+            "install git, or name a file" if "cannot be started" in str(error) else f"git show {revision}:{path}"
+        )
+        raise UnreadableError(f"{word}: {error}", remedy=remedy) from error
 
 
 def _load_target(target: str, timeout: float) -> Loaded:

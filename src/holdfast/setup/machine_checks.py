@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from holdfast.errors import ProcessError
 from holdfast.settings import Settings
 from holdfast.setup.checks import Check, Finding
 from holdfast.version import __version__
@@ -93,9 +92,7 @@ def _is_installed(name: str) -> bool:
 
 
 def _git(_: Settings) -> Iterator[Finding]:
-    import asyncio
-
-    from holdfast.process import run
+    from holdfast.git.asking import Git, GitError
 
     found = shutil.which("git")
     if found is None:
@@ -103,11 +100,11 @@ def _git(_: Settings) -> Iterator[Finding]:
         yield Finding("git", "warn", f"not found; without it {lost}", "install git")
         return
     try:
-        told = asyncio.run(run([found, "--version"], timeout=_PATIENCE, grace=0.1, check=True))
-    except ProcessError as error:
-        yield Finding("git", "warn", f"{found} does not work: {error.message}", "git --version")
+        printed = Git("/").whole("version", seconds=_PATIENCE).decode("utf-8", "replace")
+    except GitError as error:
+        yield Finding("git", "warn", f"{found} does not work: {error}", "git --version")
         return
-    version = re.search(r"[0-9]+(?:\.[0-9]+)+", told.stdout)
+    version = re.search(r"[0-9]+(?:\.[0-9]+)+", printed)
     yield Finding("git", "ok", f"{version[0] if version else 'unknown version'} at {found}")
 
 
