@@ -130,7 +130,7 @@ def test_no_command_about_our_servers_or_those_of_others_imports_anything_of_the
         ("call", "search", "build_index"),
         ("contract", "diff", "search", "launch"),
         ("probe", "--only", "envelopes.id-null", "--standalone", "launch"),
-        ("install", "search", "--dir", str(hostile.root.parent), "--client", "claude", "--no-check"),
+        ("install", "search", "--client", "claude", "--yes", "--no-check"),
         ("call", "echo", "--", sys.executable, "-P", str(foreign)),
     )
     for words in commands:

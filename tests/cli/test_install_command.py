@@ -228,3 +228,15 @@ def test_ctrl_c_while_it_is_tried_takes_the_entry_back(
     assert process.returncode == 130
     assert "taken back" in said
     assert not (tmp_path / ".mcp.json").exists()
+
+
+def test_a_link_that_a_repository_brings_along_is_not_followed_home(install: Run, tmp_path: Path) -> None:
+    theirs, project = tmp_path / "home" / "theirs.json", tmp_path / "project"
+    project.mkdir()
+    theirs.write_text('{"mcpServers": {}}')
+    (project / ".mcp.json").symlink_to(theirs)
+    for words in (("--yes",), ("--file", ".mcp.json", "--yes"), ("--undo", "--yes")):
+        run = install("search", "--client", "claude", "--no-check", *words, cwd=project)
+        assert (run.returncode, "leads out of the project" in run.stderr) == (2, True), run.stderr
+    assert theirs.read_text() == '{"mcpServers": {}}'
+    assert [path.name for path in project.iterdir()] == [".mcp.json"]

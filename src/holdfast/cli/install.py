@@ -48,6 +48,11 @@ class _Ask(NamedTuple):
     as_json: bool
     is_file_named: bool
 
+    @property
+    def project(self) -> Path | None:
+        """The directory that the file may not lead out of; None for a file of the user."""
+        return Path.cwd() if self.is_file_named or self.scope == "project" else None
+
 
 @click.command(name="install", cls=_InstallCommand, options_metavar="--client NAME [OPTIONS]")
 @click.argument("target", required=False, metavar="TARGET [-- SERVE OPTIONS] | -- COMMAND [ARGS]...")
@@ -127,7 +132,9 @@ def _install(ask: _Ask, target: str | None, words: list[str], env: dict[str, str
 
     line = command_line(ask.client, ask.scope, target, words)
     check_words([*line, str(ask.path)])
-    change = plan_install(ask.client, ask.path, ask.name, ask.client.entry(line, env), force=ask.force)
+    change = plan_install(
+        ask.client, ask.path, ask.name, ask.client.entry(line, env), force=ask.force, project=ask.project
+    )
     _show(ask, change)
     if change.action == "none":
         return _tell(ask, change, f"{ask.path} has this entry already; nothing changes")
@@ -202,7 +209,7 @@ def _undo(ask: _Ask, target: str | None, words: list[str]) -> int:
     from holdfast.cli.install_line import served
     from holdfast.setup.client_config import carry_out, plan_undo
 
-    change = plan_undo(ask.client, ask.path, ask.name, served(target, words))
+    change = plan_undo(ask.client, ask.path, ask.name, served(target, words), project=ask.project)
     _show(ask, change)
     if change.action == "none":
         return _tell(ask, change, f"{ask.path} has no server {ask.name}; nothing changes")

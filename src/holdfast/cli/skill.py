@@ -49,6 +49,7 @@ def install(directory: str | None, copy: bool, force: bool, undo: bool, as_json:
       holdfast skill install --dir .claude/skills
       holdfast skill install --undo
     """
+    from holdfast.setup.config_file import refuse_link_out
     from holdfast.setup.skill import NAME, default_directories, install_skill, remove_skill, skill_source
 
     if undo and copy:
@@ -56,6 +57,8 @@ def install(directory: str | None, copy: bool, force: bool, undo: bool, as_json:
     if directory is not None and not directory.strip():
         raise UsageError("--dir names no directory", remedy="--dir .claude/skills")
     directories = default_directories() if directory is None else [_expanded(directory)]
+    if directory is not None:  # one in a repository, say; those at home may be links of the person
+        refuse_link_out(directories[0])
     done = remove_skill(directories, force=force) if undo else install_skill(directories, copy=copy, force=force)
     if as_json:
         from holdfast.wire.codec import encode

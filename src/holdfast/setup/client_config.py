@@ -60,9 +60,20 @@ def check_name(name: str) -> str:
     return name
 
 
-def plan_install(client: Client, path: Path, name: str, entry: dict[str, Any], *, force: bool = False) -> Change:
-    """Put an entry in; one of ours that serves the same is brought up to date, another one needs `force`."""
-    file = read_config(path)
+def plan_install(
+    client: Client,
+    path: Path,
+    name: str,
+    entry: dict[str, Any],
+    *,
+    force: bool = False,
+    project: Path | None = None,
+) -> Change:
+    """Put an entry in; one of ours that serves the same is brought up to date, another one needs `force`.
+
+    `project` is the directory that the file is in, if it is one of a project.
+    """
+    file = read_config(path, project)
     with _told(file):
         document = client.read(file.text)
     known = document.servers.get(name)
@@ -90,9 +101,11 @@ def _with_their_variables(known: Any, entry: dict[str, Any]) -> dict[str, Any]:
     return {**entry, "env": {**theirs, **entry["env"]}}
 
 
-def plan_undo(client: Client, path: Path, name: str, wanted: Served | None) -> Change:
+def plan_undo(
+    client: Client, path: Path, name: str, wanted: Served | None, *, project: Path | None = None
+) -> Change:
     """Take the entry of this name out, if it is ours; `wanted` is what it should serve, where that was said."""
-    file = read_config(path)
+    file = read_config(path, project)
     with _told(file):
         document = client.read(file.text)
     if name not in document.servers:

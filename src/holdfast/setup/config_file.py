@@ -1,10 +1,12 @@
 """One file of somebody else's configuration: read whole, replaced whole or not at all, with a copy of what it was.
 
 Nothing here knows what the file says. A file that changed since it was read is never replaced, and whatever goes
-wrong, the file is afterwards what it was before.
+wrong, the file is afterwards what it was before. A file of a project is never one outside of it: a link that a
+repository brings along may lead to the settings of its reader.
 """
 
 import contextlib
+import hashlib
 import os
 import secrets
 import stat
@@ -14,10 +16,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from holdfast.errors import UsageError
+from holdfast.host.private_places import private_directory
+from holdfast.settings import default_state_dir
 
-__all__ = ["BACKUP_SUFFIX", "ConfigFile", "Written", "read_config", "replace_config", "take_back"]
+__all__ = ["ConfigFile", "Written", "read_config", "refuse_link_out", "replace_config", "take_back"]
 
-BACKUP_SUFFIX = ".holdfast-backup"
+_BACKUPS = "config-backups"
 MAX_BYTES = 32 * 1024 * 1024
 _MARK = b"\xef\xbb\xbf"  # which some editors put in front of UTF-8
 _SAME = "nothing was changed"
@@ -51,8 +55,14 @@ class ConfigFile:
 
     @property
     def backup(self) -> Path:
-        """Where the copy of what the file was before us lies, if there is one."""
-        return self.path.with_name(self.path.name + BACKUP_SUFFIX)
+        """Where the copy of what the file was before us lies, if there is one: where our state is, for its owner.
+
+        Not where a configuration file of a repository might put it.
+        """
+        named = os.environ.get("HOLDFAST_STATE_DIR")
+        state = Path(named).expanduser() if named else default_state_dir()
+        digest = hashlib.sha256(os.fsencode(self.real)).hexdigest()[:16]
+        return state / _BACKUPS / f"{digest}-{self.real.name[:100]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +75,30 @@ class Written:
     backup: Path | None = None
 
 
-def read_config(path: Path) -> ConfigFile:
-    """The file, followed to where its links lead; UsageError where it is none that can be edited."""
+def refuse_link_out(path: Path, project: Path | None = None) -> None:
+    """Raise UsageError where a path below the project (the working directory) leads out of it by a link.
+
+    What a link leads to below `.git` is no file of the project either.
+    """
+    root = Path.cwd() if project is None else project
+    real, real_root = Path(os.path.realpath(path)), Path(os.path.realpath(root))
+    lexical = Path(os.path.abspath(path))
+    if not lexical.is_relative_to(root) and not lexical.is_relative_to(real_root):
+        return
+    if not real.is_relative_to(real_root) or ".git" in real.relative_to(real_root).parts:
+        raise UsageError(
+            f"{path} is a link that leads out of the project, to {real}",
+            remedy="look where it is from; to change that very file, name it by its own path",
+        )
+
+
+def read_config(path: Path, project: Path | None = None) -> ConfigFile:
+    """The file, followed to where its links lead; UsageError where it is none that can be edited.
+
+    With `project`, links may not lead out of that directory.
+    """
+    if project is not None:
+        refuse_link_out(path, project)
     real = Path(os.path.realpath(path))
     try:
         if real.is_symlink():
@@ -91,7 +123,7 @@ def read_config(path: Path) -> ConfigFile:
 def replace_config(file: ConfigFile, data: bytes | None, *, keep_copy: bool = True) -> Written:
     """Put `data` in place of the file, or remove it where that is None. UsageError: the file is as it was.
 
-    What was there before our first change is kept beside it, once.
+    What was there before our first change is kept once, for its owner alone, where our state is.
     """
     made: list[Path] = []
     backup: Path | None = None
@@ -100,7 +132,8 @@ def replace_config(file: ConfigFile, data: bytes | None, *, keep_copy: bool = Tr
             raise PermissionError(13, "it is write-protected", str(file.path))
         _make_directories(file.real.parent, made)
         if keep_copy and file.data is not None and data is not None and not os.path.lexists(file.backup):
-            _place(file.backup, file.data, file, lambda: None)
+            private_directory(file.backup.parent, create=True)
+            _place(file.backup, file.data, replace(file, mode=0o600, owner=None), lambda: None)
             backup = file.backup
         if data is None:
             with _alone_in(file.real.parent):

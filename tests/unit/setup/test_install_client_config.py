@@ -27,6 +27,14 @@ def install(path: Path, *, name: str = "search", force: bool = False, line: list
     return change
 
 
+@pytest.fixture(autouse=True)
+def state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The state directory, where copies are kept."""
+    place = tmp_path_factory.mktemp("state")
+    monkeypatch.setenv("HOLDFAST_STATE_DIR", str(place))
+    return place
+
+
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     return tmp_path / ".mcp.json"
@@ -82,12 +90,42 @@ def test_what_changed_after_us_is_kept_when_our_entry_goes(file: Path) -> None:
 
 def test_the_copy_of_what_was_there_is_made_once(file: Path) -> None:
     file.write_text('{"first": 1}')
-    file.chmod(0o600)
+    file.chmod(0o644)
     install(file)
     install(file, name="two")
     backup = read_config(file).backup
     assert backup.read_text() == '{"first": 1}'
-    assert backup.stat().st_mode & 0o777 == file.stat().st_mode & 0o777 == 0o600
+    assert [path.stat().st_mode & 0o777 for path in (file, backup, backup.parent)] == [0o644, 0o600, 0o700]
+    assert [path.name for path in file.parent.iterdir()] == [file.name]  # a repository gets no copy of anything
+
+
+@pytest.mark.parametrize("target", ["../home/.claude.json", "../home/new.json", ".git/config", "."])
+def test_a_file_of_a_project_that_leads_out_of_it_is_refused_and_nothing_is_written(
+    tmp_path: Path, state: Path, target: str
+) -> None:
+    project, home = tmp_path / "project", tmp_path / "home"
+    for place in (project / ".git", home):
+        place.mkdir(parents=True)
+    (home / ".claude.json").write_text('{"secret": 1}')
+    link = project / ".mcp.json"
+    link.symlink_to(target)
+    if target == ".":  # the directory of a client may be a link as well
+        link = project / ".cursor" / "mcp.json"
+        (project / ".cursor").symlink_to(home)
+    entry = CLAUDE.entry(LINE, {})
+    with pytest.raises(UsageError, match="leads out of the project"):
+        plan_install(CLAUDE, link, "search", entry, project=project)
+    with pytest.raises(UsageError, match="leads out of the project"):
+        plan_undo(CLAUDE, link, "search", SEARCH, project=project)
+    assert ([path.name for path in home.iterdir()], list(state.iterdir())) == ([".claude.json"], [])
+
+
+def test_a_link_that_stays_in_the_project_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "shared.json").write_text("{}")
+    (tmp_path / ".mcp.json").symlink_to("shared.json")
+    entry = CLAUDE.entry(LINE, {})
+    carry_out(plan_install(CLAUDE, tmp_path / ".mcp.json", "search", entry, project=tmp_path))
+    assert "search" in (tmp_path / "shared.json").read_text()
 
 
 def test_the_same_entry_again_changes_nothing(file: Path) -> None:
@@ -119,7 +157,8 @@ def test_variables_that_somebody_added_survive_an_update(file: Path) -> None:
 
 def test_a_directory_in_place_of_the_copy_is_in_nobodys_way(file: Path) -> None:
     file.write_text("{}")
-    read_config(file).backup.mkdir()
+    read_config(file).backup.mkdir(parents=True, mode=0o700)
+    read_config(file).backup.parent.chmod(0o700)
     install(file)
     carry_out(plan_undo(CLAUDE, file, "search", SEARCH))
     assert json.loads(file.read_text()) == {"mcpServers": {}}

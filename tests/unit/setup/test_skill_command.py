@@ -77,3 +77,15 @@ def test_it_is_found_and_shown(home: Path, capsys: Captured) -> None:
 def test_only_its_own_pages_are_shown(home: Path, capsys: Captured, page: str) -> None:
     assert main(["skill", "show", page]) == 2
     assert "is not one of" in capsys.readouterr().err
+
+
+def test_a_directory_of_a_repository_that_leads_out_of_it_is_refused(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / ".claude").mkdir()
+    (home / "repo").mkdir()
+    (home / "repo" / ".claude").symlink_to(home / ".claude")
+    monkeypatch.chdir(home / "repo")
+    for words in ((), ("--undo",)):
+        assert main(["skill", "install", "--dir", ".claude/skills", *words]) == 2
+    assert list((home / ".claude").iterdir()) == []
