@@ -1,8 +1,9 @@
 """One connection: uvicorn's HTTP protocol with the bounds that it leaves out.
 
 The head of a request has to arrive within a time and a size, a client has to read what it is sent, not drop by
-drop, and there are only so many connections. Whatever cannot be answered as a request gets a refusal in the usual
-envelope, and the connection is closed, since nobody can tell where the next request would begin.
+drop, there are only so many connections, and each has its turn: one request is answered before the next is parsed.
+Whatever cannot be answered as a request gets a refusal in the usual envelope, and the connection is closed, since
+nobody can tell where the next request would begin.
 """
 
 import asyncio
@@ -19,6 +20,7 @@ from uvicorn.server import ServerState
 from holdfast.api.envelope import HttpError, Reply, Stamp, failure_reply, refusal
 from holdfast.api.metrics import Metrics
 from holdfast.api.options import FrontOptions
+from holdfast.api.turns import BodyFlow, Unparsed
 
 __all__ = ["BoundedConnection", "connection_class", "reads_too_slowly"]
 
@@ -28,11 +30,10 @@ MAX_HEADERS = 100
 SLOWEST_READER = 8 * 1024  # bytes a second; who reads less while the rest waits is cut off
 # What the system takes counts as read, so it must not take much; by itself it would take megabytes.
 SEND_BUFFER = 64 * 1024
-MAX_PIPELINED = 16  # requests that may wait on one connection; more are not read yet
 _REASONS = {400: "malformed", 408: "slow_head", 414: "long_target", 431: "large_head", 503: "connections"}
 
 
-class BoundedConnection(HttpToolsProtocol):
+class BoundedConnection(HttpToolsProtocol, asyncio.BufferedProtocol):
     """A connection with limits; made by `connection_class`, which fills in the class attributes."""
 
     options: FrontOptions
@@ -52,14 +53,18 @@ class BoundedConnection(HttpToolsProtocol):
         self._head_bytes = 0
         self._in_head = False
         self._in_body = False
+        self._unparsed = Unparsed()
+        self._is_paused = False  # nothing is read, because nothing more can be kept
+        self._is_parsing_later = False
         self._refusal: HttpError | None = None
-        self._running: RequestResponseCycle | None = None
+        self._running: RequestResponseCycle | None = None  # that was begun last
 
     # --- what the transport tells ----------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection, or turn it away when there are too many."""
         super().connection_made(transport)
+        self.flow = BodyFlow(transport, self._parse_later)
         self.metrics.connections += 1
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         if self.metrics.connections > self.options.max_connections:
@@ -80,10 +85,17 @@ class BoundedConnection(HttpToolsProtocol):
                 cycle.disconnected = True
                 cycle.message_event.set()
 
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - the buffer has its own size
+        """Where the next bytes go."""
+        return self._unparsed.room()
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Take bytes."""
+        self._unparsed.add(nbytes)
+        self._parse()
+
     def data_received(self, data: bytes) -> None:
-        """Take bytes; the head of a request must not grow or last for ever."""
-        if self._refusal is not None:
-            return  # it was answered; what else comes is nothing to us
+        """Parse a piece; the head of a request must not grow or last for ever."""
         if not self._in_body:
             self._head_bytes += len(data)
         self._expect_head()
@@ -131,8 +143,6 @@ class BoundedConnection(HttpToolsProtocol):
         self._stop_head_timer()
         self.url = self._origin_form(self.url)
         super().on_headers_complete()
-        if len(self.pipeline) <= MAX_PIPELINED:
-            self.flow.resume_reading()  # or nobody would notice that the client leaves
         if self.parser.should_upgrade():
             self.cycle.keep_alive = False  # no other protocol is spoken here; what follows would be one
 
@@ -145,6 +155,7 @@ class BoundedConnection(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """A response was written; it still has to be read."""
         super().on_response_complete()
+        self._parse_later()  # not at once: the others have their turn first
         if self._in_head:
             self._expect_head()  # it came along with the request before
         self._watch_reading()
@@ -155,15 +166,42 @@ class BoundedConnection(HttpToolsProtocol):
         self._refusal = None
         self._refuse(error)
 
+    # --- turns -----------------------------------------------------------------------------------------------
+
+    def _parse(self) -> None:
+        """Parse what is there, up to the end of a request that has to be answered first."""
+        self._is_parsing_later = False
+        for piece in self._unparsed.pieces(self._may_parse):
+            self.data_received(piece)
+        if self._unparsed.is_full is not self._is_paused and not self.transport.is_closing():
+            self._is_paused = not self._is_paused
+            if self._is_paused:
+                self.transport.pause_reading()
+            else:
+                self.transport.resume_reading()
+
+    def _may_parse(self) -> bool:
+        if self._refusal is not None or self.transport.is_closing() or self.flow.read_paused or self.pipeline:
+            return False
+        return self._in_body or not self._is_answering
+
+    def _parse_later(self) -> None:
+        if self._unparsed and not self._is_parsing_later:
+            self._is_parsing_later = True
+            self.loop.call_soon(self._parse)
+
     # --- bounds ----------------------------------------------------------------------------------------------
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._running = cycle
         super()._start_asgi_task(cycle, app)
 
+    @property
+    def _is_answering(self) -> bool:
+        return self._running is not None and not self._running.response_complete
+
     def _expect_head(self) -> None:
-        is_answering = self._running is not None and not self._running.response_complete
-        if self._head_timer is None and not is_answering:
+        if self._head_timer is None and not self._is_answering:
             self._head_timer = self.loop.call_later(self.options.header_timeout, self._head_is_late)
 
     def _stop_head_timer(self) -> None:
