@@ -93,6 +93,15 @@ class McpServer(Client):
         told: dict[str, Any] = self.get("/health").json["result"]["host"]
         return told
 
+    def logs(self) -> list[Path]:
+        """The event logs of host and workers."""
+        return list((self.folder / "state").glob("*/events.jsonl"))
+
+    def logged(self, event: str) -> list[dict[str, Any]]:
+        """The events of one kind that host and worker have logged so far."""
+        events = [json.loads(line) for log in self.logs() for line in log.read_text().splitlines()]
+        return [one for one in events if one["event"] == event]
+
     def headers(self, message: Mapping[str, Any], **more: str) -> dict[str, str]:
         """The headers of a request that describes itself."""
         headers = {"Content-Type": "application/json", "Accept": BOTH, "MCP-Protocol-Version": "2026-07-28"}

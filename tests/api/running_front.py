@@ -33,7 +33,9 @@ class RunningFront(Client):
 
 
 @contextmanager
-def running_front(place: Path, *, token: str | None = None, **options: Any) -> Iterator[RunningFront]:
+def running_front(
+    place: Path, *, token: str | None = None, program: str | None = None, **options: Any
+) -> Iterator[RunningFront]:
     """Start a front with these options and stop it at the end; it must end by itself, with exit code 0."""
     if token is not None:
         options["tokens"] = [{"name": "only", "digest": digest_of_token(token)}]
@@ -43,7 +45,7 @@ def running_front(place: Path, *, token: str | None = None, **options: Any) -> I
     mounted = [{"alias": ALIAS, "root": str(repository)}]
     line = json.dumps({"schemaVersion": "1.0.0", "repositories": mounted, **options}).encode() + b"\n"
     with (place / "stderr").open("wb") as stderr:
-        process = start_process(listener.fileno(), stderr)
+        process = start_process(listener.fileno(), stderr, program=program)
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(line)
@@ -69,11 +71,12 @@ def running_front(place: Path, *, token: str | None = None, **options: Any) -> I
 
 
 def start_process(
-    descriptor: int, stderr: Any, environment: Mapping[str, str] | None = None
+    descriptor: int, stderr: Any, environment: Mapping[str, str] | None = None, program: str | None = None
 ) -> subprocess.Popen[bytes]:
-    """The front as the host starts it."""
+    """The front as the host starts it; or another program in its place."""
+    words = ["-m", "holdfast.search.http"] if program is None else [program]
     return subprocess.Popen(
-        [sys.executable, "-m", "holdfast.search.http", "--fd", str(descriptor), "--id-prefix", "http:"],
+        [sys.executable, *words, "--fd", str(descriptor), "--id-prefix", "http:"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=stderr,

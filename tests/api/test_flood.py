@@ -2,11 +2,15 @@
 
 import re
 from contextlib import ExitStack
+from pathlib import Path
 
 import psutil
 import pytest
+from tests.api.client import read_to_end, until
 from tests.api.conftest import Start
 from tests.api.running_front import RunningFront
+
+from holdfast.api.wrong_tokens import FREE, MOST_WAITING
 
 pytestmark = pytest.mark.xdist_group("api-lives")
 
@@ -16,6 +20,7 @@ REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 BURST = REQUEST * (257_000 // len(REQUEST))
 FLOODING = 30
 MOST_GROWTH = 100_000_000
+STRANGE = str(Path(__file__).parent / "strange_front.py")
 
 
 def answered(front: RunningFront) -> int:
@@ -23,6 +28,11 @@ def answered(front: RunningFront) -> int:
     page = front.get("/metrics", **MINE).body.decode()
     lines = re.findall(r'^holdfast_http_requests_total{route="([^"]+)".*} (\d+)$', page, re.MULTILINE)
     return sum(int(count) for route, count in lines if route not in {"/health", "/metrics"})
+
+
+def in_flight(front: RunningFront) -> int:
+    page = front.get("/metrics", **MINE).body.decode()
+    return int(page.partition("\nholdfast_http_in_flight ")[2].split()[0])
 
 
 def memory(front: RunningFront) -> int:
@@ -61,3 +71,39 @@ def test_what_is_pipelined_behind_a_request_is_not_parsed_before_that_is_answere
 
         assert front.get("/health").status == 200
         assert answered(front) == 0
+
+
+def test_one_address_has_so_many_connections_and_no_more(start: Start) -> None:
+    front = start(program=STRANGE, clientConnections=3)
+    with ExitStack() as stack:
+        kept = [stack.enter_context(front.connect()) for _ in range(3)]
+        with front.connect() as refused:
+            answer = read_to_end(refused)
+        assert answer.startswith(b"HTTP/1.1 429")
+        assert b"too many connections from one address" in answer
+        kept.pop().close()
+
+        until(lambda: front.get("/health").status == 200, "there is room for another one")
+
+
+def test_connections_of_a_trusted_proxy_are_not_those_of_one_address(start: Start) -> None:
+    front = start(program=STRANGE, clientConnections=1, trustedProxies=["127.0.0.0/8"])
+    with front.connect(), front.connect():
+        assert front.get("/health").status == 200
+
+
+def test_a_right_token_is_not_held_up_by_wrong_ones_from_its_address(start: Start) -> None:
+    front = start(token=TOKEN)
+    for _ in range(int(FREE)):
+        assert front.get("/health", Authorization="Bearer wrong").status == 401
+    held = [front.connect() for _ in range(MOST_WAITING)]
+    for connection in held:
+        connection.sendall(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n" % front.port)
+    until(lambda: in_flight(front) > MOST_WAITING, "they wait")
+
+    assert front.get("/health", **MINE).status == 200
+    assert front.get("/health", Authorization="Bearer wrong").headers["connection"] == "close"
+    for connection in held:
+        connection.close()
+    reports = [note["params"] for note in front.host.notes if note["method"] == "holdfast/wrong_token"]
+    assert reports == [{"address": "127.0.0.1", "count": 1}]

@@ -42,6 +42,10 @@ def test_without_a_token_nothing_is_told(guarded: McpServer) -> None:
     assert (got.status, got.json["error"]["data"]["code"]) == (401, "UNAUTHORIZED")
     assert "www-authenticate" in got.headers
     assert ask(guarded, "wrong-token-of-length", "tools/list").status == 401
+    until(lambda: guarded.logged("token_refused") != [], "the host has written that down")
+    (event,) = guarded.logged("token_refused")
+    assert (event["address"], event["count"]) == ("127.0.0.1", 1)
+    assert not any("wrong-token" in log.read_text() for log in guarded.logs())
 
 
 def test_a_token_sees_and_calls_the_tools_that_it_is_for(guarded: McpServer) -> None:

@@ -125,6 +125,10 @@ def test_a_name_that_can_never_match_is_refused_with_an_example(refusal: Refusal
     assert ".example or " in said
 
 
+def test_a_proxy_that_is_no_address_is_refused_with_an_example(refusal: Refusal) -> None:
+    assert "10.0.0.0/8" in refusal("search", "--http", "127.0.0.1:0", "--http-trusted-proxies", "proxy.example")
+
+
 def test_a_workspace_is_served_under_the_names_that_a_search_in_it_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

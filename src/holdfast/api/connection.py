@@ -17,6 +17,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
+from holdfast.api.addresses import TrustedProxies, is_loopback_address, neighbourhood
 from holdfast.api.envelope import HttpError, Reply, Stamp, failure_reply, refusal
 from holdfast.api.metrics import Metrics
 from holdfast.api.options import FrontOptions
@@ -30,7 +31,14 @@ MAX_HEADERS = 100
 SLOWEST_READER = 8 * 1024  # bytes a second; who reads less while the rest waits is cut off
 # What the system takes counts as read, so it must not take much; by itself it would take megabytes.
 SEND_BUFFER = 64 * 1024
-_REASONS = {400: "malformed", 408: "slow_head", 414: "long_target", 431: "large_head", 503: "connections"}
+_REASONS = {
+    400: "malformed",
+    408: "slow_head",
+    414: "long_target",
+    431: "large_head",
+    429: "client_connections",
+    503: "connections",
+}
 
 
 class BoundedConnection(HttpToolsProtocol, asyncio.BufferedProtocol):
@@ -39,6 +47,7 @@ class BoundedConnection(HttpToolsProtocol, asyncio.BufferedProtocol):
     options: FrontOptions
     metrics: Metrics
     stamp: Callable[[], Stamp]
+    proxies: TrustedProxies
 
     def __init__(
         self,
@@ -50,6 +59,7 @@ class BoundedConnection(HttpToolsProtocol, asyncio.BufferedProtocol):
         super().__init__(config, server_state, app_state, _loop)
         self._head_timer: asyncio.TimerHandle | None = None
         self._stall_timer: asyncio.TimerHandle | None = None
+        self._neighbour = ""  # whose connections are counted with this one
         self._head_bytes = 0
         self._in_head = False
         self._in_body = False
@@ -70,11 +80,28 @@ class BoundedConnection(HttpToolsProtocol, asyncio.BufferedProtocol):
         if self.metrics.connections > self.options.max_connections:
             self._refuse(refusal("QUEUE_OVERLOADED", "there are too many connections"))
             return
+        if not self._is_counted_in():
+            self._refuse(refusal("RATE_LIMITED", "there are too many connections from one address"))
+            return
         self._expect_head()
+
+    def _is_counted_in(self) -> bool:
+        """Count this connection with those of its address; False where there are too many."""
+        address = self.client[0] if self.client else ""
+        most = self.options.client_connections
+        if not most or not address or is_loopback_address(address) or self.proxies.trusts(address):
+            return True
+        self._neighbour = neighbourhood(address)
+        self.metrics.neighbours[self._neighbour] += 1
+        return self.metrics.neighbours[self._neighbour] <= most
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Tell every request of this connection, also those that wait behind another one."""
         self.metrics.connections -= 1
+        if self._neighbour:
+            self.metrics.neighbours[self._neighbour] -= 1
+            if not self.metrics.neighbours[self._neighbour]:
+                del self.metrics.neighbours[self._neighbour]
         for timer in (self._head_timer, self._stall_timer):
             if timer is not None:
                 timer.cancel()
@@ -267,9 +294,8 @@ def connection_class(
     options: FrontOptions, metrics: Metrics, stamp: Callable[[], Stamp]
 ) -> type[BoundedConnection]:
     """The class whose connections have these bounds."""
-    return type(
-        "Connection", (BoundedConnection,), {"options": options, "metrics": metrics, "stamp": staticmethod(stamp)}
-    )
+    bounds = {"options": options, "metrics": metrics, "proxies": TrustedProxies(options.trusted_proxies)}
+    return type("Connection", (BoundedConnection,), {**bounds, "stamp": staticmethod(stamp)})
 
 
 def _unreadable(error: BaseException | None) -> HttpError:

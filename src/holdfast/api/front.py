@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from holdfast.api.addresses import TrustedProxies
 from holdfast.api.allowance import Allowances
 from holdfast.api.envelope import HttpError, Reply, Stamp, failure_reply, refusal
 from holdfast.api.exchange import ClientGoneError, Exchange, Receive, Scope, Send
@@ -24,6 +25,7 @@ from holdfast.api.metrics import Metrics
 from holdfast.api.options import FrontOptions
 from holdfast.api.redact import PathRedactor
 from holdfast.api.route import Route, RouteTable
+from holdfast.api.wrong_tokens import WrongTokens
 from holdfast.version import __version__
 from holdfast.vocabulary.faults import Fault, fault
 
@@ -31,6 +33,7 @@ __all__ = ["Front"]
 
 _PATIENCE = 1.0  # seconds that the host has for what can be done without
 _CLIENT_CLOSED = 499
+_UNAUTHORIZED = 401
 _REJECTIONS = {
     401: "unauthorized",
     403: "forbidden",
@@ -73,6 +76,8 @@ class Front:
         self._guard = Guard(
             bound, tokens=options.tokens, allowed_hosts=options.allowed_hosts, cors_origins=options.cors_origins
         )
+        self._proxies = TrustedProxies(options.trusted_proxies)
+        self._wrong_tokens = WrongTokens(link.report_wrong_token)
         self._started = time.monotonic()
 
     @property
@@ -124,6 +129,7 @@ class Front:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         exchange = Exchange(scope, receive, send, self.stamp())
+        exchange.address = self._proxies.client_of(exchange)
         self.metrics.in_flight += 1
         try:
             await self._answer(exchange)
@@ -139,6 +145,8 @@ class Front:
         try:
             reply = await self._handle(exchange)
         except HttpError as error:
+            if error.status == _UNAUTHORIZED:
+                await self._hold(exchange)
             reply = self._refused(exchange, error)
         except ClientGoneError:
             raise
@@ -158,6 +166,12 @@ class Front:
         exchange.caller = self._guard.stranger(exchange) if is_open else self._guard.caller(exchange)
         self.allowances.count(exchange.caller)
         return await self.routes.find(exchange).handler(self, exchange)
+
+    async def _hold(self, exchange: Exchange) -> None:
+        """Let whoever goes on trying wait, or begin with a new connection."""
+        is_wrong = bool(exchange.values(b"authorization"))
+        if not await self._wrong_tokens.hold(exchange.address, is_wrong=is_wrong):
+            exchange.extra_headers.append((b"connection", b"close"))
 
     def _refused(self, exchange: Exchange, error: HttpError) -> Reply:
         if error.status in _REJECTIONS:

@@ -155,6 +155,11 @@ class HostLink:
         if not self._host_is_slow:
             self._outbox.send(notification_message("holdfast/alive"))
 
+    def report_wrong_token(self, address: str, count: int) -> None:
+        """Have the host write down that wrong tokens were sent from an address, so many since it was told last."""
+        if not self._host_is_slow:
+            self._outbox.send(notification_message("holdfast/wrong_token", {"address": address, "count": count}))
+
     def fail_all(self, why: str) -> None:
         """Answer every call in flight, and every one to come, with NOT_READY."""
         self._closed = why

@@ -30,6 +30,7 @@ class Metrics:
         self.streams = 0
         self.sessions = 0
         self.connections = 0
+        self.neighbours: Counter[str] = Counter()  # connections by address, where they are limited
         self.progress_dropped = 0
 
     def finished(self, route: str, method: str, status: int, seconds: float) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from holdfast.api.addresses import is_network
 from holdfast.api.callers import Token
 from holdfast.errors import UsageError, WireError
 from holdfast.wire.codec import decode
@@ -23,6 +24,7 @@ _WHOLE = frozenset(
         "maxBodyBytes",
         "concurrency",
         "maxConnections",
+        "clientConnections",
         "idleTimeout",
         "clientConcurrency",
         "clientSessions",
@@ -67,6 +69,10 @@ class FrontOptions:
     max_sessions: int = 1000  # MCP sessions of all clients
     session_idle: float = 1800.0  # seconds after which a session that nobody uses is over
     max_connections: int = 2048
+    client_connections: int = (
+        256  # from one address, unless it is this machine's or a trusted proxy's; 0 is no limit
+    )
+    trusted_proxies: tuple[str, ...] = ()  # addresses and networks whose word on where a request comes from counts
     drain: float = 5.0  # seconds that running requests are given when the front is told to end
     show_paths: bool = False
 
@@ -112,12 +118,14 @@ def _value(key: str, value: Any) -> Any:
         return _checked(key, value, value is None or (isinstance(value, str) and os.path.isabs(value)))
     if key in {"allowedHosts", "corsOrigins", "workspaceRoots"}:
         return _texts(key, value)
+    if key == "trustedProxies":
+        return _checked(key, _texts(key, value), all(map(is_network, value)))
     if key in {"showPaths", "pinned"}:
         return _checked(key, value, isinstance(value, bool))
     if key == "schemaVersion":
         return _checked(key, value, isinstance(value, str) and bool(value))
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
-    is_number = is_number and (value > 0 or key in {"clientRate", "clientConcurrency"})
+    is_number = is_number and (value > 0 or key in {"clientRate", "clientConcurrency", "clientConnections"})
     if key in _WHOLE:
         return _checked(key, value, is_number and isinstance(value, int))
     return _checked(key, value, is_number)

@@ -53,6 +53,7 @@ def new_front_plan(settings: Settings, module: str, shown: str, more: Mapping[st
         "clientConcurrency": settings.http_client_concurrency,
         "clientRate": settings.http_client_rate,
         "clientSessions": settings.http_client_sessions,
+        "clientConnections": settings.http_client_connections,
         "clientStreams": settings.http_client_streams,
         "sessionIdle": settings.http_session_idle,
         "maxBodyBytes": _body_limit(settings),
@@ -68,12 +69,18 @@ def _opened(settings: Settings) -> "tuple[socket.socket, dict[str, Any]]":
     host, port = parse_address(settings.http)
     tokens = _tokens(settings, are_for_others=not is_loopback(host))
     hosts, origins = _names(settings)
+    proxies = _proxies(settings)
     if not tokens and not is_loopback(host):
         raise UsageError(
             f"others can reach {host}, and there is no token",
             remedy=f"set {_TOKEN_ENV}, or give --http-token-file or --http-tokens; or listen on 127.0.0.1",
         )
-    return listen(host, port), {"tokens": tokens, "allowedHosts": hosts, "corsOrigins": origins}
+    return listen(host, port), {
+        "tokens": tokens,
+        "allowedHosts": hosts,
+        "corsOrigins": origins,
+        "trustedProxies": proxies,
+    }
 
 
 def _tokens(settings: Settings, *, are_for_others: bool) -> list[dict[str, Any]]:
@@ -137,6 +144,20 @@ def _names(settings: Settings) -> tuple[list[str], list[str]]:
                 remedy="write https://app.example or http://localhost:3000, without a path and without *",
             )
     return hosts, origins
+
+
+def _proxies(settings: Settings) -> list[str]:
+    """Addresses and networks of proxies; UsageError where one is a name or no network at all."""
+    from holdfast.api.addresses import is_network
+
+    proxies = _split(settings.http_trusted_proxies)
+    for proxy in proxies:
+        if not is_network(proxy):
+            raise UsageError(
+                f"--http-trusted-proxies: {proxy!r} is not an address or a network",
+                remedy="write 127.0.0.1 or 10.0.0.0/8; separate several with commas",
+            )
+    return proxies
 
 
 def _body_limit(settings: Settings) -> int:

@@ -27,8 +27,8 @@ EXAMPLE = "holdfast run -- npx -y @modelcontextprotocol/server-everything"
     "spare", "deadline", "deadline_total", "heartbeat", "start_timeout", "replays", "restart_budget", "untrusted",
     "trust_idempotent", "output_bytes", "output_tokens", "health_tools", "metrics", "otel", "mcp_mode",
     "kill_grace", "drain", "exit_with_parent", "probation", "event_log", "state_dir", "http", "http_token_file",
-    "http_tokens", "http_hosts", "http_origins", "http_concurrency", "http_client_concurrency", "http_client_rate",
-    "http_max_body",
+    "http_tokens", "http_hosts", "http_origins", "http_trusted_proxies", "http_concurrency",
+    "http_client_concurrency", "http_client_rate", "http_max_body",
 )  # fmt: skip
 @click.pass_context
 def command(

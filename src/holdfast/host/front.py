@@ -24,7 +24,7 @@ from holdfast.observe.sink import EventSink
 from holdfast.present.last_words import last_words
 from holdfast.process import Outcome, Process, spawn
 from holdfast.process.custody import finished
-from holdfast.vocabulary.events import FaultRecorded, FrontLost, FrontStarted
+from holdfast.vocabulary.events import FaultRecorded, FrontLost, FrontStarted, TokenRefused
 from holdfast.vocabulary.ids import OWN_QUESTION, RequestId
 from holdfast.vocabulary.meta import META_PRINCIPAL
 from holdfast.wire.codec import RELAY_DEPTH, decode, encode
@@ -43,8 +43,10 @@ __all__ = ["Front", "FrontPlan"]
 
 HEALTH = "holdfast/health"  # what the host itself answers
 ALIVE = "holdfast/alive"  # what a front says every few seconds, to be missed when it hangs
+WRONG_TOKEN = "holdfast/wrong_token"  # noqa: S105 - what it says of those who try others
 _LOG_LINE = b'"notifications/message"'
 SILENCE = 15.0  # seconds without a word after which a front that says so is taken to hang
+_LONGEST_ADDRESS = 64
 LOOKS = 5  # how often it is looked at in that time
 USAGE_EXIT = 2
 PROGRESS_PAUSE = 4 * 1024 * 1024  # bytes unread by the front from which on it is told no progress
@@ -273,6 +275,8 @@ class Front:
         self._has_spoken = True
         if isinstance(message, Notification) and message.method == ALIVE:
             self._shows_life = True
+        elif isinstance(message, Notification) and message.method == WRONG_TOKEN:
+            self._record_wrong_token(message.params)
         elif isinstance(message, Request) and self.owns(message.id):
             answer = self._own_answer(message)
             if answer is not None:
@@ -283,6 +287,12 @@ class Front:
         elif isinstance(message, Notification) and self.owns(message.params.get("requestId")):
             self._passed_on.discard(message.params["requestId"])
             self._take(FromClient(message, frame))
+
+    def _record_wrong_token(self, params: Mapping[str, Any]) -> None:
+        address, count = params.get("address"), params.get("count")
+        if isinstance(address, str) and type(count) is int:
+            self._log.emit(TokenRefused(address[:_LONGEST_ADDRESS], count))
+            self._log.flush()
 
     def _own_answer(self, request: Request) -> bytes | None:
         """What the host itself answers; None for what is the kernel's business."""

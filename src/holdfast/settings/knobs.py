@@ -322,6 +322,13 @@ class Settings:
     http_origins: str = _knob(
         "", WORDS, "Origins of web pages that may ask (CORS).", "--http-origins", in_file=False
     )
+    http_trusted_proxies: str = _knob(
+        "",
+        WORDS,
+        "Addresses or networks of reverse proxies whose X-Forwarded-For and Forwarded headers are believed.",
+        "--http-trusted-proxies",
+        in_file=False,
+    )
     http_paths: bool = _knob(
         False,  # noqa: FBT003
         SWITCH,
@@ -357,6 +364,12 @@ class Settings:
     )
     http_client_sessions: int = _knob(
         256, integer(1, 10_000), "MCP sessions that one HTTP client may have.", in_file=False
+    )
+    http_client_connections: int = _knob(
+        256,
+        integer(0, 10_000),
+        "Connections that one address may have, except this machine itself and trusted proxies; 0 means no limit.",
+        in_file=False,
     )
     http_client_streams: int = _knob(
         256, integer(1, 10_000), "Event streams that one HTTP client may have open.", in_file=False

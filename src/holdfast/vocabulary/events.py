@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 __all__ = ["EVENTS", "CallEnded", "CallReplayed", "Event", "FaultRecorded", "FrontLost", "FrontStarted",
            "HostStarted", "HostStopped", "HotPaths", "KillFailed", "LeftoversReaped", "MessageRejected",
-           "RequestEnded", "RolloutDone", "ServerStarted", "ServerStopped", "StdoutNoise", "ToolsNotListed",
-           "WorkAbandoned", "WorkerLost", "WorkerReady", "WorkerStarted"]  # fmt: skip
+           "RequestEnded", "RolloutDone", "ServerStarted", "ServerStopped", "StdoutNoise", "TokenRefused",
+           "ToolsNotListed", "WorkAbandoned", "WorkerLost", "WorkerReady", "WorkerStarted"]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,6 +306,20 @@ class FrontLost(Event):
     losses: int
 
 
+@dataclass(frozen=True, slots=True)
+class TokenRefused(Event):
+    """Wrong bearer tokens came over HTTP from an address, `count` of them since the last such event.
+
+    What was sent is written nowhere. Of an IPv6 address it is the network; without an address it is several
+    that share what is left of the report. There is at most one report in ten seconds.
+    """
+
+    name: ClassVar[str] = "token_refused"
+    ours: ClassVar[frozenset[str]] = frozenset({"address"})
+    address: str
+    count: int
+
+
 EVENTS: tuple[type[Event], ...] = (
     ServerStarted,
     ServerStopped,
@@ -326,5 +340,6 @@ EVENTS: tuple[type[Event], ...] = (
     LeftoversReaped,
     FrontStarted,
     FrontLost,
+    TokenRefused,
     HotPaths,
 )
