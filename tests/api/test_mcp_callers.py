@@ -1,6 +1,7 @@
 """Who may ask what over HTTP, and how much of it: tokens with tools, limits of each client."""
 
 import hashlib
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +9,9 @@ from typing import Any
 
 import pytest
 from tests.api.client import until
-from tests.api.mcp_server import HARBOUR, McpServer, serving
+from tests.api.mcp_server import HARBOUR, YOUNGER, McpServer, Session, serving
+
+from holdfast.api.allowance import MOST_LISTENING
 
 WIDE, NARROW = "wide-open-token-0001", "narrow-token-00000002"
 
@@ -149,3 +152,25 @@ def test_many_clients_are_served_at_once(guarded: McpServer) -> None:
     for visitor in visitors:
         visitor.join(60)
     assert sorted(answers) == list(range(20))
+
+
+def test_subscriptions_of_sessions_count_as_streams_that_listen(tmp_path: Path) -> None:
+    def subscribe(session: Session, number: int) -> Any:
+        return session.ask("resources/subscribe", {"uri": f"memo://{number}"})
+
+    words = ["run", "--", sys.executable, YOUNGER, str(tmp_path / "record")]
+    with serving(tmp_path / "served", words, before=["--http-tokens", str(token_file(tmp_path))]) as server:
+        wide, again = (server.session(Authorization=f"Bearer {WIDE}") for _ in range(2))
+        narrow = server.session(Authorization=f"Bearer {NARROW}")
+        most = MOST_LISTENING // 2
+        taken = [subscribe(wide, number) for number in range(most)]
+        refused = subscribe(again, most)
+        shared = subscribe(again, 0)
+        others = [subscribe(narrow, number) for number in (0, most)]
+        wide.ask("resources/unsubscribe", {"uri": "memo://1"})
+        freed = subscribe(again, most)
+        wide.delete()
+        left = [subscribe(again, number) for number in range(most + 1, 2 * most - 1)]
+
+    assert all(answer["result"] == {} for answer in [*taken, shared, *others, freed, *left])
+    assert refused["error"]["data"]["code"] == "RATE_LIMITED"

@@ -6,16 +6,19 @@ from typing import cast
 import pytest
 from tests.api.mcp_server import initialize_params
 
+from holdfast.api.allowance import Allowances
 from holdfast.api.callers import Caller
 from holdfast.api.link import HostCall, HostLink
 from holdfast.api.mcp import listening as listening_module
 from holdfast.api.mcp import session as module
 from holdfast.api.mcp.listening import Listener, Listening
 from holdfast.api.mcp.session import McpSession
+from holdfast.api.options import FrontOptions
 from holdfast.present.handshake_session import HandshakeSession
 from holdfast.vocabulary.faults import Fault
 from holdfast.wire.envelope import Request, Response
 
+ALLOWANCES = Allowances(FrontOptions("1.0.0"))
 DISCOVERED = {
     "resultType": "complete",
     "supportedVersions": ["2026-07-28"],
@@ -27,7 +30,7 @@ DISCOVERED = {
 def new_session() -> McpSession:
     link = HostLink("front-", on_lost=lambda _: None)
     translation = HandshakeSession(DISCOVERED, initialize_params("2025-11-25"))
-    return McpSession("one", Caller("address 127.0.0.1"), link, Listening(link), translation)
+    return McpSession("one", Caller("address 127.0.0.1"), link, Listening(link, ALLOWANCES), translation)
 
 
 async def later() -> None:
@@ -87,14 +90,13 @@ def test_lists_are_listened_for_again_where_there_was_no_place_and_a_resource_is
 
     async def check() -> None:
         link, ended = Crowded(), list[Response | Fault]()
-        listening = Listening(cast("HostLink", link))
-        listening.join({"notifications": {"toolsListChanged": True}}, Listener(lambda _: None, ended.append))
+        listening = Listening(cast("HostLink", link), ALLOWANCES)
+        listener = Listener(lambda _: None, ended.append, Caller("address 127.0.0.1"))
+        listening.join({"notifications": {"toolsListChanged": True}}, listener)
         link.asked[0].answer.set_result(Response("0", None, full))
         await later()
         assert (len(link.asked), ended) == (2, [])
-        listening.join(
-            {"notifications": {"resourceSubscriptions": ["a://b"]}}, Listener(lambda _: None, ended.append)
-        )
+        listening.join({"notifications": {"resourceSubscriptions": ["a://b"]}}, listener)
         link.asked[2].answer.set_result(Response("2", None, full))
         await later()
         assert (len(link.asked), len(ended)) == (3, 1)

@@ -35,13 +35,13 @@ class Allowance:
     looked_at: float
     running: int = 0
     streams: int = 0
-    listening: int = 0  # of the streams
+    listening: int = 0  # of the streams, and subscriptions of sessions
     sessions: int = 0
 
     @property
     def is_idle(self) -> bool:
         """Whether nothing of the caller is open."""
-        return not (self.running or self.streams or self.sessions)
+        return not (self.running or self.streams or self.listening or self.sessions)
 
 
 class Allowances:
@@ -98,19 +98,31 @@ class Allowances:
     @contextmanager
     def listen(self, caller: Caller) -> Iterator[None]:
         """The same for a stream that holds a place in the worker for as long as it is open."""
+        with self.share_of_listening(caller), self.place_to_listen(), self.stream(caller):
+            yield
+
+    @contextmanager
+    def share_of_listening(self, caller: Caller) -> Iterator[None]:
+        """A part of what one caller may listen to."""
         entry = self._of(caller)
         if entry.listening >= self._most_listening:
             raise _too_much(f"{entry.listening} streams that listen")
+        entry.listening += 1
+        try:
+            yield
+        finally:
+            entry.listening -= 1
+
+    @contextmanager
+    def place_to_listen(self) -> Iterator[None]:
+        """A place in the worker, whoever share it."""
         if self._listening >= MOST_LISTENING:
             raise refusal("QUEUE_OVERLOADED", f"{MOST_LISTENING} streams that listen are open", headers=_SOON)
-        with self.stream(caller):
-            entry.listening += 1
-            self._listening += 1
-            try:
-                yield
-            finally:
-                entry.listening -= 1
-                self._listening -= 1
+        self._listening += 1
+        try:
+            yield
+        finally:
+            self._listening -= 1
 
     def has_room_for_session(self, caller: Caller) -> bool:
         """Whether a caller may begin another session."""

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from holdfast.api.callers import Caller
+from holdfast.api.envelope import HttpError
 from holdfast.api.link import HostCall, HostLink
 from holdfast.api.mcp.channel import Channel
 from holdfast.api.mcp.listening import Listener, Listening
@@ -211,9 +212,13 @@ class McpSession:
     def ask(self, number: RequestId, method: str, params: dict[str, Any] | None = None, attempt: int = 0) -> None:
         """Ask the host; what is listened for is shared with other sessions."""
         if method == _LISTEN:
-            listener = Listener(partial(self._heard_stream, number), partial(self._answered, number))
+            ended = partial(self._answered, number)
+            listener = Listener(partial(self._heard_stream, number), ended, self.caller)
             self._listeners[number] = listener
-            self._listening.join(params or {}, listener)
+            try:
+                self._listening.join(params or {}, listener)
+            except HttpError as error:
+                ended(error.problem)
             return
         call = self._link.pass_on(method, params or {}, partial(self._heard, attempt), self.caller.principal)
         self._calls[number] = call

@@ -36,7 +36,7 @@ class Sessions:
         self._link = link
         self._allowances = allowances
         self._gate = gate
-        self._listening = Listening(link)
+        self._listening = Listening(link, allowances)
         self._sessions: dict[str, McpSession] = {}
         self._timer: asyncio.TimerHandle | None = None
 
