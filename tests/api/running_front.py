@@ -43,7 +43,10 @@ def running_front(
     repository.mkdir(exist_ok=True)
     listener = socket.create_server(("127.0.0.1", 0))
     mounted = [{"alias": ALIAS, "root": str(repository)}]
-    line = json.dumps({"schemaVersion": "1.0.0", "repositories": mounted, **options}).encode() + b"\n"
+    line = (
+        json.dumps({"schemaVersion": "1.0.0", "idPrefix": "http:", "repositories": mounted, **options}).encode()
+        + b"\n"
+    )
     with (place / "stderr").open("wb") as stderr:
         process = start_process(listener.fileno(), stderr, program=program)
     assert process.stdin is not None
@@ -76,7 +79,7 @@ def start_process(
     """The front as the host starts it; or another program in its place."""
     words = ["-m", "holdfast.search.http"] if program is None else [program]
     return subprocess.Popen(
-        [sys.executable, *words, "--fd", str(descriptor), "--id-prefix", "http:"],
+        [sys.executable, *words, "--fd", str(descriptor)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=stderr,

@@ -23,10 +23,11 @@ META = {
 
 class Front:
     def __init__(self, descriptor: int) -> None:
-        if json.loads(sys.stdin.buffer.readline())["secret"] == "refused":
+        options = json.loads(sys.stdin.buffer.readline())
+        if options["secret"] == "refused":
             sys.stderr.write("front: that is no secret\n")
             sys.exit(2)
-        self.prefix = sys.argv[-2].removeprefix("--id-prefix=")
+        self.prefix = options["idPrefix"]
         self.listener = socket.socket(fileno=descriptor)
         self.waiting: dict[str, socket.socket] = {}
         self.count = 0

@@ -47,6 +47,7 @@ class FrontOptions:
     """Everything that an operator can turn; the key of the JSON line is the same name in camelCase."""
 
     schema_version: str
+    id_prefix: str = ""  # what the ids of requests to the host begin with; nobody else may know it
     repositories: tuple[MountedRepository, ...] = ()
     workspace: str | None = None  # the file that lists some of them, if one does
     workspace_roots: tuple[str, ...] = ()  # which
@@ -122,7 +123,7 @@ def _value(key: str, value: Any) -> Any:
         return _checked(key, _texts(key, value), all(map(is_network, value)))
     if key in {"showPaths", "pinned"}:
         return _checked(key, value, isinstance(value, bool))
-    if key == "schemaVersion":
+    if key in {"schemaVersion", "idPrefix"}:
         return _checked(key, value, isinstance(value, str) and bool(value))
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
     is_number = is_number and (value > 0 or key in {"clientRate", "clientConcurrency", "clientConnections"})

@@ -21,6 +21,7 @@ from holdfast.api.mcp.scope import Gate
 from holdfast.api.options import FrontOptions, parse_options, read_options_line
 from holdfast.api.route import Route
 from holdfast.errors import UsageError
+from holdfast.process.privacy import hide_process
 from holdfast.stdio.lifetime import Lifetime
 from holdfast.stdio.streams import StandardStreams, claim_standard_streams
 
@@ -42,6 +43,7 @@ def run_front(
     `gate` is what the server says about calls of tools that come in as MCP.
     """
     given = _parser().parse_args(arguments)
+    hide_process()  # tokens of clients go through here
     streams = claim_standard_streams()
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
     try:
@@ -54,7 +56,7 @@ def run_front(
     loop = asyncio.new_event_loop()
     try:
         offer = _Offer(routes(options), None if gate is None else gate(options))
-        loop.run_until_complete(_serve(options, given.id_prefix, listener, streams, offer))
+        loop.run_until_complete(_serve(options, listener, streams, offer))
         return 0
     finally:
         loop.close()
@@ -70,15 +72,12 @@ class _Offer(NamedTuple):
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="The HTTP front of a host; started by the host, not by hand.")
     parser.add_argument("--fd", type=int, required=True, help="the inherited listening socket")
-    parser.add_argument("--id-prefix", required=True, help="what the ids of requests to the host begin with")
     return parser
 
 
-async def _serve(
-    options: FrontOptions, prefix: str, listener: socket.socket, streams: StandardStreams, offer: _Offer
-) -> None:
+async def _serve(options: FrontOptions, listener: socket.socket, streams: StandardStreams, offer: _Offer) -> None:
     lifetime = Lifetime(exit_with_parent=True)
-    link = HostLink(prefix, on_lost=lifetime.end)
+    link = HostLink(options.id_prefix, on_lost=lifetime.end)
     front = Front(options, _bound(listener), link, offer.routes, offer.gate)
     server = bounded_server(front, options, front.metrics, front.stamp)
     with lifetime.watch():

@@ -1,6 +1,5 @@
 """`holdfast run`: any MCP server, in any language, behind the host."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,8 @@ EXAMPLE = "holdfast run -- npx -y @modelcontextprotocol/server-everything"
               help="Take up a new version whenever this file or directory changes; may be repeated.")  # fmt: skip
 @click.option("--release", "releases", metavar="ROOT",
               help="Run and follow the release that is activated in this directory; no COMMAND then.")  # fmt: skip
+@click.option("--env", "variables", multiple=True, metavar="NAME[=VALUE]",
+              help="Give the server this variable; may be repeated. With --untrusted few others.")  # fmt: skip
 @setting_options(
     "spare", "deadline", "deadline_total", "heartbeat", "start_timeout", "replays", "restart_budget", "untrusted",
     "trust_idempotent", "output_bytes", "output_tokens", "health_tools", "metrics", "otel", "mcp_mode",
@@ -32,7 +33,13 @@ EXAMPLE = "holdfast run -- npx -y @modelcontextprotocol/server-everything"
 )  # fmt: skip
 @click.pass_context
 def command(
-    ctx: click.Context, /, name: str | None, paths: tuple[str, ...], releases: str | None, **options: Any
+    ctx: click.Context,
+    /,
+    name: str | None,
+    paths: tuple[str, ...],
+    releases: str | None,
+    variables: tuple[str, ...],
+    **options: Any,
 ) -> int:
     """Run any MCP server so that it survives its own crashes and hangs.
 
@@ -43,24 +50,26 @@ def command(
     Examples:
       holdfast run -- npx -y @modelcontextprotocol/server-everything
       holdfast run --spare 1 --name files -- python -m files_server --root /srv
+      holdfast run --untrusted --env GITHUB_TOKEN -- npx -y @modelcontextprotocol/server-github
       holdfast run --watch src/ -- python -m files_server
       holdfast run --http 127.0.0.1:7345 -- python -m files_server </dev/null
       holdfast run --release /srv/releases --name files
     """
     from holdfast.host.naming import server_name
     from holdfast.host.run import run_host
+    from holdfast.host.worker_environment import worker_environment
     from holdfast.settings import load_configuration
 
     words, upgrades = _what_serves(ctx, paths, releases)
     chosen = name or (Path(releases).absolute().name if releases else server_name(words))
     configuration = load_configuration(options, server=chosen)
-    os.environ.pop("HOLDFAST_HTTP_TOKEN", None)  # the settings have it; the server need not know
+    environment = worker_environment(variables, untrusted=configuration.settings.untrusted)
     front = None
     if configuration.settings.http:
         from holdfast.cli.http_front import general_front_plan
 
         front = general_front_plan(configuration.settings)
-    return run_host(words, configuration, chosen, front=front, upgrades=upgrades)
+    return run_host(words, configuration, chosen, front=front, upgrades=upgrades, environment=environment)
 
 
 def _what_serves(

@@ -55,8 +55,10 @@ def command(repo: str | None, address: str, query: str | None, **options: Any) -
       holdfast up --repo ~/src/project --http 127.0.0.1:8000
     """
     from holdfast.cli.http_front import check_front, http_token
+    from holdfast.process.privacy import hide_process
     from holdfast.settings import load_configuration
 
+    hide_process()  # it has the token in its environment for as long as the host runs
     settings = load_configuration({"http": address}, server="search").settings
     check_front(settings)  # an address that is taken is told before anything is indexed: that may take minutes
     with told_plainly():

@@ -183,7 +183,7 @@ class Front:
         self._broken = asyncio.get_running_loop().create_future()
         descriptor = self._plan.listener.fileno()
         process = await spawn(
-            [*self._plan.command, f"--id-prefix={self._prefix}", f"--fd={descriptor}"],
+            [*self._plan.command, f"--fd={descriptor}"],
             stdin="pipe",
             on_stdout=self._on_stdout,
             on_stderr=self._on_stderr,
@@ -193,7 +193,7 @@ class Front:
         try:
             assert process.stdin is not None  # it was asked for
             self._input = WorkerInput(process.stdin)
-            self._input.send(encode(dict(self._plan.options)) + b"\n", 0)
+            self._input.send(encode({**self._plan.options, "idPrefix": self._prefix}) + b"\n", 0)
             self._log.emit(FrontStarted(process.pid))
             self._log.flush()
             return await self._watch(process)

@@ -114,8 +114,9 @@ def _carriers(token: str) -> set[int]:
 
 def _tokens_of_the_living(settings: Settings) -> set[str]:
     """The tokens that this process, a living host, or an ancestor of one of them carries."""
-    pending = [os.getpid(), *(record.pid for record in list_hosts(settings) if record.alive)]
-    seen, tokens = set[int](), set[str]()
+    living = [record for record in list_hosts(settings) if record.alive]
+    pending = [os.getpid(), *(record.pid for record in living)]
+    seen, tokens = set[int](), {token for record in living for token in record.carried}
     while pending:
         pid = pending.pop()
         if pid > 1 and pid not in seen:

@@ -19,6 +19,7 @@ from typing import Any
 from holdfast.host.output_store import outputs_directory, remove_outputs
 from holdfast.host.private_places import leave_directory, private_directory, records_directory, socket_path
 from holdfast.host.process_identity import is_running, is_within_sight, machine_name, mark_of
+from holdfast.process.command import MARKER
 from holdfast.settings import Settings
 from holdfast.version import __version__
 
@@ -33,7 +34,10 @@ _TOKEN = re.compile(r"[0-9A-Za-z_-]{8,64}")
 
 @dataclass(frozen=True, slots=True)
 class HostRecord:
-    """One host, as it wrote itself down. `tokens` find what its workers started."""
+    """One host, as it wrote itself down. `tokens` find what its workers started.
+
+    `carried` are all tokens in its environment, which others may not read; those of outer hosts, too.
+    """
 
     host: str
     name: str
@@ -47,6 +51,7 @@ class HostRecord:
     version: str
     since: str
     file: Path
+    carried: tuple[str, ...] = ()
 
     @property
     def alive(self) -> bool:
@@ -87,6 +92,7 @@ class Registration:
             version=__version__,
             since=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             file=directory / f"{identifier}.json",
+            carried=tuple(token for token in os.environ.get(MARKER, "").split(":") if token),
         )
         registration = cls(record)
         _write(record)
@@ -163,7 +169,8 @@ def _checked(data: Any, file: Path) -> HostRecord | None:
         return None
     command, tokens = _words(data.get("command")), _words(data.get("tokens"))
     safe = tuple(token for token in tokens if _TOKEN.fullmatch(token))
-    return HostRecord(**words, pid=pid, command=command, tokens=safe, file=file)  # type: ignore[arg-type]
+    carried = _words(data.get("carried"))
+    return HostRecord(**words, pid=pid, command=command, tokens=safe, file=file, carried=carried)  # type: ignore[arg-type]
 
 
 def _words(value: Any) -> tuple[str, ...]:

@@ -28,12 +28,14 @@ from holdfast.host.release_directory import ReleaseDirectory
 from holdfast.host.surface import Surface
 from holdfast.host.takeover import Capsule, become, inherited
 from holdfast.host.upgrades import UpgradePlan, follow
+from holdfast.host.worker_environment import HOST_SECRETS
 from holdfast.host.worker_process import WorkerOptions
 from holdfast.kernel.cancellation import ANSWER_MARGIN
 from holdfast.kernel.inputs import ClientLeft, ShutDown
 from holdfast.observe.event_log import EventLog, NullEventLog, open_event_log, path_component
 from holdfast.process.command import MARKER
 from holdfast.process.containers import container_engine, remove_labelled
+from holdfast.process.privacy import forget_variables, hide_process
 from holdfast.settings import Configuration, Settings
 from holdfast.stdio import collector
 from holdfast.stdio.lifetime import Lifetime
@@ -62,14 +64,17 @@ def run_host(
     speaks_both: bool | None = None,
     front: FrontPlan | None = None,
     upgrades: UpgradePlan | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> int:
     """Serve the process's stdin and stdout with `command` as the worker; return the exit code.
 
     `is_ours` says that the command is one of this package, and `speaks_both` that what it serves is known to speak
     both eras, as servers of this package do. With a `front` there is HTTP beside it; then an input that ends
     before anybody said something means that there is no client on stdin, and the host stays. `upgrades` is what
-    new versions are taken up from.
+    new versions are taken up from. `environment` is that of workers; None stands for our own.
     """
+    hide_process()
+    forget_variables(HOST_SECRETS)
     settings = configuration.settings
     capsule = inherited()
     if capsule is not None and capsule.is_trial:
@@ -95,6 +100,7 @@ def run_host(
         speaks_both=speaks_both,
         front=front,
         onlookers=onlookers,
+        environment=environment,
     )
     code = asyncio.run(process.serve(streams, upgrades, capsule))
     if process.successor is not None:
@@ -117,7 +123,9 @@ class _HostProcess:
         speaks_both: bool | None = None,
         front: FrontPlan | None = None,
         onlookers: Onlookers | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
+        self._environment = environment
         self._is_ours = is_ours
         self._speaks_both = speaks_both
         self._plan = front
@@ -196,6 +204,7 @@ class _HostProcess:
             max_bytes=settings.max_message_bytes,
             max_header_bytes=settings.max_header_bytes,
             token=self._token,
+            environment=self._environment,
         )
 
     def _new_surface(self) -> Surface:

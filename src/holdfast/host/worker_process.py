@@ -53,7 +53,9 @@ class WorkerOptions:
         max_header_bytes: int,
         token: str = "",
         speaks_both: bool | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
+        self.environment = environment  # None is our own
         self.command = tuple(command)
         self._token = token
         self.is_ours = is_ours
@@ -156,6 +158,7 @@ class WorkerProcess:
                 raise ProcessError(error.message) from error
         self._process = await spawn(
             self._options.command_of(self.generation),
+            env=self._options.environment,
             stdin="pipe",
             on_stdout=self._on_stdout,
             on_stderr=self._on_stderr,

@@ -14,11 +14,12 @@ from typing import Any
 
 from holdfast.errors import ProcessError
 
-__all__ = ["MARKER", "Command", "checked_command", "checked_seconds"]
+__all__ = ["MARKER", "TEST_MARK", "Command", "checked_command", "checked_seconds"]
 
 # Everything below a command inherits this variable, so that a tree can be found again after its keeper was killed.
 # A tree inside a tree appends its own token: the outer one then still finds all of it.
 MARKER = "HOLDFAST_CUSTODY"
+TEST_MARK = "HOLDFAST_TEST_MARK"  # the same for the processes of a test
 
 
 @dataclass(frozen=True, slots=True)

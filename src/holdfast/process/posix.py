@@ -17,7 +17,7 @@ from typing import IO, Any
 from holdfast.errors import ProcessError
 from holdfast.interpreter import script_command
 from holdfast.process import keeper as keeper_program
-from holdfast.process.command import Command, checked_seconds
+from holdfast.process.command import MARKER, TEST_MARK, Command, checked_seconds
 from holdfast.process.custody import Deliver, Input, Output, Process, finished
 from holdfast.process.keeper import KILL_BOUND
 from holdfast.process.outcome import Outcome
@@ -26,6 +26,8 @@ from holdfast.process.output_pipe import OutputPipe
 __all__ = ["KeptProcess", "start"]
 
 _MARGIN = 2.0  # seconds beyond its own bounds after which a keeper that says nothing is given up
+# What a keeper is found by, and what its interpreter may need to start.
+_KEPT = frozenset({MARKER, TEST_MARK, "PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "__PYVENV_LAUNCHER__"})
 _DESCRIPTORS: dict[str, int | None] = {"null": subprocess.DEVNULL, "pipe": subprocess.PIPE, "inherit": None}
 
 
@@ -236,7 +238,8 @@ async def start(
     except OSError as error:
         raise _not_started(command, error) from error
     try:
-        # The keeper runs in our environment and at the root: the command's own must not be able to break it.
+        # The keeper runs in little of our environment and at the root: the command's own must not be able to break
+        # it, and what the command may not know must not stand where it can read it.
         # Not in a thread: the parent-death signal is bound to the thread that starts the keeper.
         popen = subprocess.Popen(  # noqa: ASYNC220
             script_command(str(keeper_program.__file__), str(theirs.fileno()), command.argv[0]),
@@ -245,6 +248,7 @@ async def start(
             stderr=_DESCRIPTORS[stderr],
             bufsize=0,
             cwd="/",
+            env={name: value for name, value in os.environ.items() if name in _KEPT},
             pass_fds=(theirs.fileno(), *pass_fds),
             start_new_session=True,
         )

@@ -187,7 +187,7 @@ class Settings:
         False,  # noqa: FBT003
         SWITCH,
         "Believe nothing that the worker says about its tools: neither hints nor declared effects. "
-        "Rules in a configuration file still count.",
+        "Rules in a configuration file still count. With `run`, it gets few environment variables: see --env.",
         "--untrusted",
     )
     trust_idempotent: bool = _knob(

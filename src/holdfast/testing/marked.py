@@ -1,15 +1,18 @@
 """Processes found by a mark in their environment, which whatever they start inherits.
 
 A mark tells the processes of one test from all others on the machine, also those that left their group, their
-session or their parent. A process that clears its environment is not found.
+session or their parent. A process that clears its environment is not found. One that hides it, as hosts do, is
+found by a parent or child with the mark.
 """
 
 import os
 from pathlib import Path
 
+from holdfast.process.command import TEST_MARK
+
 __all__ = ["MARK", "command_line", "marked_processes", "memory_of"]
 
-MARK = "HOLDFAST_TEST_MARK"
+MARK = TEST_MARK
 _PROC = Path("/proc")
 
 
@@ -18,11 +21,12 @@ def marked_processes(mark: str) -> list[int]:
     if not (_PROC / "self" / "environ").exists():
         return _searched(mark)
     wanted = os.fsencode(f"{MARK}={mark}")
-    return [
-        int(entry)
-        for entry in os.listdir(_PROC)
-        if entry.isdigit() and wanted in _read(entry, "environ").split(b"\0") and _is_alive(entry)
-    ]
+    running = [entry for entry in os.listdir(_PROC) if entry.isdigit()]
+    marked = {entry for entry in running if wanted in _read(entry, "environ").split(b"\0")}
+    hidden = [entry for entry in running if _hides(entry)]
+    parents = {_parent(entry) for entry in marked} if hidden else set()
+    kin = {entry for entry in hidden if entry in parents or _parent(entry) in marked}
+    return [int(entry) for entry in running if entry in marked | kin and _is_alive(entry)]
 
 
 def command_line(pid: int) -> list[str]:
@@ -52,6 +56,21 @@ def _read(pid: str, file: str) -> bytes:
         return (_PROC / pid / file).read_bytes()
     except OSError:
         return b""  # it ended meanwhile, or belongs to somebody else
+
+
+def _hides(pid: str) -> bool:
+    """Whether a process of our own user does not let us read its environment."""
+    try:
+        with open(_PROC / pid / "environ", "rb"):
+            return False
+    except PermissionError:
+        return b"\nUid:\t%d\t" % os.getuid() in _read(pid, "status")
+    except OSError:
+        return False
+
+
+def _parent(pid: str) -> str:
+    return os.fsdecode(b"".join(_read(pid, "stat").rpartition(b")")[2].split()[1:2]))
 
 
 def _is_alive(pid: str) -> bool:

@@ -149,6 +149,20 @@ def test_a_tree_that_a_living_host_is_part_of_is_left_and_kept_in_mind(
     assert len(list_hosts(settings)) == 2
 
 
+def test_what_a_living_host_carries_is_left_though_its_environment_cannot_be_read(
+    settings: Settings, token: str, sleeper: Sleeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = sleeper(token)
+    monkeypatch.setenv(MARKER, f"{token}:{secrets.token_hex(8)}")
+    Registration.create(settings, "inner", ["x"])
+    monkeypatch.delenv(MARKER)
+    dead_host(settings, token)
+    (done,) = reaped(settings)
+
+    assert shared.poll() is None
+    assert (done.killed, done.problem) == ((), "part of what it left is in use by a living host")
+
+
 def test_a_reaper_never_ends_itself_or_whoever_started_it(settings: Settings, token: str) -> None:
     dead_host(settings, token)
     script = (
