@@ -221,6 +221,10 @@ def _mute(place: Workplace, _folder: Path) -> None:
     (place.out / f".{working.DONE}").mkdir()  # as on a disk that takes nothing more
 
 
+def _show(place: Workplace, folder: Path) -> None:
+    (folder / f"seen-by-{place.worker}").write_text(json.dumps([os.getcwd(), str(place.out), dict(os.environ)]))
+
+
 _DETAILS = {"path": "x", 7: float("nan"), ("a",): object()}
 _MISHAPS: dict[str, Callable[[Workplace, Path], None]] = {
     "fine": lambda _place, _folder: None,
@@ -243,7 +247,7 @@ _MISHAPS: dict[str, Callable[[Workplace, Path], None]] = {
     "exit": lambda _place, _folder: sys.exit(0),
     "wait": _wait, "hang": _hang, "print": _print, "forge": _forge, "speak": _speak,
     "misfit": _misfit, "tamper": _tamper,
-    "lose": _lose, "unprintable": _unprintable, "many": _many, "half": _half, "mute": _mute,
+    "lose": _lose, "unprintable": _unprintable, "many": _many, "half": _half, "mute": _mute, "show": _show,
 }  # fmt: skip
 
 

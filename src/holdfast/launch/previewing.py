@@ -107,7 +107,9 @@ def built(
     copy, source = folder / "site", source_folder(artifacts)
     copied(site, {}, copy)
     executable = toolchain.hugo_executable()
-    made = build(executable, copy, source, server.public, config, base_url=server.origin + server.base_path)
+    is_trusted = service.workspace.trusts(config["site_repo_url"])
+    address = server.origin + server.base_path
+    made = build(executable, copy, source, server.public, config, base_url=address, is_trusted=is_trusted)
     if not made.ok:
         raise ToolError(
             "GATE_FAILED",
@@ -116,7 +118,7 @@ def built(
             hint="launch_validate says what is wrong",
             retryable=False,
         )
-    addresses = listed(executable, copy, source, config)
+    addresses = listed(executable, copy, source, config, is_trusted=is_trusted)
     return [
         {**row, "url": server.origin + urlsplit(addresses[row["path"]]).path}
         for row in changes.stat()

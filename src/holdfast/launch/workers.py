@@ -8,12 +8,16 @@ __all__ = ["WORKERS", "Worker", "inputs_of"]
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """One kind of work. `reads` are names of artifacts; one that ends with `*` means all that begin like it."""
+    """One kind of work. `reads` are names of artifacts; one that ends with `*` means all that begin like it.
+
+    Only who `signs_in` somewhere gets variables of the environment that hold secrets.
+    """
 
     name: str
     module: str
     reads: tuple[str, ...]
     seconds: float
+    signs_in: bool = False
 
 
 _FACTS = ("product_facts.json", "evidence_map.json", "snippet_catalog.json")
@@ -22,7 +26,7 @@ _SITE = ("frontmatter_contract.json", "site_context.json", "hugo_facts.json")
 WORKERS: Mapping[str, Worker] = {
     worker.name: worker
     for worker in (
-        Worker("repo_scout", "holdfast.launch.scouting.repo_scout", (), 1800.0),
+        Worker("repo_scout", "holdfast.launch.scouting.repo_scout", (), 1800.0, signs_in=True),
         Worker("facts_builder", "holdfast.launch.facts.facts_builder", ("repo_inventory.json",), 900.0),
         Worker(
             "snippet_curator",
@@ -41,6 +45,7 @@ WORKERS: Mapping[str, Worker] = {
             "holdfast.launch.writing.section_writer",
             ("page_plan.json", *_FACTS, *_SITE),
             3600.0,
+            signs_in=True,
         ),
         Worker(
             "linker_patcher",
@@ -68,9 +73,12 @@ WORKERS: Mapping[str, Worker] = {
             "holdfast.launch.publishing.pr_manager",
             ("page_plan.json", *_FACTS, "patch_bundle.json", "update_report.json", "validation_report.json"),
             900.0,
+            signs_in=True,
         ),
         # Brings both work trees to a machine that goes on with a run of another one.
-        Worker("tree_keeper", "holdfast.launch.patching.tree_keeper", ("patch_bundle.json",), 1800.0),
+        Worker(
+            "tree_keeper", "holdfast.launch.patching.tree_keeper", ("patch_bundle.json",), 1800.0, signs_in=True
+        ),
     )
 }  # fmt: skip
 

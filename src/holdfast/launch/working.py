@@ -36,6 +36,7 @@ _LONGEST_DETAILS = 64 * 1024
 def main() -> int:
     """Do the work that stdin describes; 0 when `done.json` tells the outcome, whichever it is."""
     place = _workplace(json.loads(sys.stdin.buffer.read()))
+    os.chdir(place.out)  # the folder of whoever started the run may be anybody's, and libraries look around
     for stream in (sys.stdout, sys.stderr):
         assert isinstance(stream, TextIOWrapper)
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # whatever the machine's locale is

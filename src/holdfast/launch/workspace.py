@@ -33,6 +33,7 @@ class Workspace:
     store_url: str
     is_offline: bool = False
     may_ask_private_hosts: bool = False
+    trusted_sites: tuple[str, ...] = ()
     is_pool: bool = False
     """Whether the store is shared with other machines, and the directory a copy of what this one needs."""
 
@@ -62,6 +63,10 @@ class Workspace:
         cache = str(self.root / "link_cache.json")
         return {"cache": cache, "offline": self.is_offline, "private": self.may_ask_private_hosts}
 
+    def trusts(self, site: str) -> bool:
+        """Whether the build of this site may do whatever the site's own configuration allows it."""
+        return site.rstrip("/").removesuffix(".git") in self.trusted_sites
+
     def number(self) -> int:
         """What tells this workspace from every other; made at first use, and moved with the directory."""
         path = self.root / "workspace.id"
@@ -89,5 +94,8 @@ def workspace_of(settings: Settings) -> Workspace:
         url,
         is_offline=settings.launch_offline_links,
         may_ask_private_hosts=settings.launch_private_links,
+        trusted_sites=tuple(
+            site.rstrip("/").removesuffix(".git") for site in settings.launch_trusted_sites.split(",") if site
+        ),
         is_pool=settings.launch_engine == "dbos",
     )

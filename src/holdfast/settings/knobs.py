@@ -412,6 +412,14 @@ class Settings:
         "Also ask hosts of private networks about links, which pages take from a product's repository.",
         in_file=False,
     )
+    launch_trusted_sites: str = _knob(
+        "",
+        WORDS,
+        "Addresses of sites whose own Hugo configuration counts when they are built: it may start programs, read "
+        "your files and use the network.",
+        "--trusted-sites",
+        in_file=False,
+    )
     launch_engine: str = _knob(
         "local",
         choice("local", "dbos"),

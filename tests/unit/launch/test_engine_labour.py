@@ -1,5 +1,7 @@
 """One piece of work, whatever its process does: the store has the truth, and the run goes on or says why not."""
 
+import json
+import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,24 @@ def test_a_refusal_that_is_final_ends_the_run_with_it(stage: Stage) -> None:
     }
     assert statuses(stage, run_id) == ["failed"]
     stage.check(run_id)
+
+
+def test_a_worker_is_in_a_folder_of_its_own_and_has_secrets_only_where_it_signs_in(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORGE_TOKEN", "secret")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    for worker in ("repo_scout", "ia_planner"):
+        stage.order(worker, "show")
+    stage.engine.perform("drive", stage.run())
+
+    seen = {
+        name: json.loads((stage.orders / f"seen-by-{name}").read_text()) for name in ("repo_scout", "ia_planner")
+    }
+    assert all(here == out for here, out, _ in seen.values())
+    assert seen["repo_scout"][2]["FORGE_TOKEN"] == "secret"
+    assert "secret" not in seen["ia_planner"][2].values()
+    assert seen["ia_planner"][2]["PATH"] == os.environ["PATH"]
 
 
 @pytest.mark.parametrize(("word", "attempts"), [("later", 3), ("limited", 1), ("missing", 1), ("mute", 3)])

@@ -126,6 +126,16 @@ def test_settings_in_the_current_folder_do_not_matter(tmp_path: Path, monkeypatc
     assert len(found(GATE, view_of(page_text(BAD["MD009"]), scratch=tmp_path)).findings) == 1
 
 
+def test_plug_ins_of_the_current_folder_are_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".pymarkdown").write_text('{"plugins": {"additional_paths": "plug.py"}}')
+    (tmp_path / "plug.py").write_text(f"open({str(tmp_path / 'loaded')!r}, 'w')\n")
+    monkeypatch.chdir(tmp_path)
+    page = page_text(BAD["MD009"])
+
+    assert mended(page, "MD009") != page
+    assert not (tmp_path / "loaded").exists()
+
+
 def test_fifty_pages_cost_at_most_two_seconds_without_hugo(tmp_path: Path) -> None:
     paths = [f"content/docs/tablekit/page-{number:02d}.md" for number in range(50)]
     plan = made()["page_plan"] | {

@@ -7,6 +7,8 @@ item become true together, or not at all.
 import asyncio
 import json
 import logging
+import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
@@ -47,6 +49,7 @@ _LOOK = 0.2  # seconds between two looks whether the run is still ours
 _ATTEMPTS = 3
 _PAUSE = 0.5  # seconds before the second attempt of work that may succeed when it is tried again
 _LONGEST_EVENT = 8000
+_SECRET = re.compile(r"(?i)token|secret|passw|credential|(?:^|_)(?:key|auth|pat|pwd|dsn)(?:_|$)|_URL$|_STORE$")
 _CLONES, _BRINGS = "repo_scout", "tree_keeper"  # the workers that make the work trees
 
 _log = logging.getLogger(__name__)
@@ -192,6 +195,7 @@ class Labour:
                 "service_root": str(self._parts.workspace.services),
                 "trace_id": trace_id(self._run_id),
                 "links": self._parts.workspace.links,
+                "site_is_trusted": self._parts.workspace.trusts(run.config.get("site_repo_url", "")),
                 **self._asked_before(worker, run.config),
                 **about,
             },
@@ -220,6 +224,7 @@ class Labour:
         running = asyncio.ensure_future(
             run_process(
                 _COMMAND,
+                env=_environment(order["worker"]),
                 stdin=json.dumps(order).encode(),
                 timeout=seconds,
                 grace=_GRACE,
@@ -286,6 +291,12 @@ class Labour:
 async def _undivided(do: Callable[..., T], *arguments: Any) -> T:
     """What a thread has begun to write comes to its end: a cancellation meanwhile is raised afterwards."""
     return await finished(asyncio.ensure_future(asyncio.to_thread(do, *arguments)))
+
+
+def _environment(worker: str) -> dict[str, str]:
+    """The environment of a worker: without secrets where it signs in nowhere, since foreign text is its work."""
+    signs_in = WORKERS[worker].signs_in
+    return {name: value for name, value in os.environ.items() if signs_in or not _SECRET.search(name)}
 
 
 def _scratch(root: Path) -> Path:

@@ -32,19 +32,21 @@ def check(view: View) -> Checked:
     copy, folder = view.scratch / "site", source_folder(view.artifacts)
     copied(view.site, view.files, copy)
     public = view.scratch / PUBLIC
-    built = build(view.hugo, copy, folder, public, view.config)
+    built = build(view.hugo, copy, folder, public, view.config, is_trusted=view.is_trusted)
     if built.ok:
         files = sum(1 for path in public.rglob("*.html") if path.is_file())
         notes = [f"pages built: {files}"]
         if view.pages and not files:  # one finding here says more than one for every page
             return Checked([_NOTHING], notes=notes)
-        addresses = listed(view.hugo, copy, folder, view.config)
+        addresses = listed(view.hugo, copy, folder, view.config, is_trusted=view.is_trusted)
         (view.scratch / ADDRESSES).write_text(json.dumps(addresses), encoding="utf-8")
         return Checked(notes=notes)
     before = view.scratch / "site_before"
     was = {path: view.tree.read(path) for path in view.files}
     copied(view.site, was, before)
-    earlier = build(view.hugo, before, folder, view.scratch / "public_before", view.config)
+    earlier = build(
+        view.hugo, before, folder, view.scratch / "public_before", view.config, is_trusted=view.is_trusted
+    )
     return Checked(list(_findings(view, built, earlier)), notes=built.errors)
 
 

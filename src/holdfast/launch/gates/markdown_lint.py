@@ -4,8 +4,10 @@ The rules are about what breaks a page or a diff, not about taste; what the temp
 (titles, line length, raw HTML, languages of code) is not among them.
 """
 
+import contextlib
 import multiprocessing
 import os
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -65,7 +67,7 @@ class _Lint(NamedTuple):
 
 def check(view: View) -> Checked:
     """Pages without their front matter and marks, which are no Markdown; only findings that are new."""
-    os.chdir(view.scratch)  # the linter reads settings from the folder that it is in
+    os.chdir(view.scratch)  # the linter reads settings, and the plug-ins in them, from the folder that it is in
     folder = view.scratch / "lint"
     folder.mkdir()
     texts = {page.path: _plain(page.body) for page in view.pages}
@@ -90,7 +92,8 @@ def mended(text: str, rule_id: str) -> str:
     except FrontMatterError:
         return text
     head = text[: len(text) - len(parts.body)]
-    result = _linter([rule_id]).fix_string(parts.body)
+    with tempfile.TemporaryDirectory() as empty, contextlib.chdir(empty):  # it loads plug-ins from where it is
+        result = _linter([rule_id]).fix_string(parts.body)
     made = result.fixed_file if result.was_fixed else parts.body
     return head + (_with_code_of(parts.body, made) if rule_id in _OUTSIDE_CODE else made)
 

@@ -148,6 +148,7 @@ def _viewed(place: Workplace, profile: str, scratch: Path) -> tuple[View, list[s
     view = View(
         config=place.config, profile=profile, artifacts=artifacts, broken=broken, given=place.given, site=site,
         scratch=scratch, hugo=toolchain.hugo_executable(), links=place.about.get("links", {}),
+        is_trusted=bool(place.about.get("site_is_trusted")),
     )  # fmt: skip
     if not site.is_dir():
         raise ToolError(

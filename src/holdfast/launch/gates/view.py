@@ -146,7 +146,8 @@ class Page:
 class View:
     """All that gates may look at. `tree` is the site before the run; `scratch` is a folder of its own.
 
-    `links` says how other sites may be asked: `offline`, `private`, and where the `cache` is.
+    `links` says how other sites may be asked: `offline`, `private`, and where the `cache` is. The build of a
+    site that the operator trusts may do what the site's configuration says.
     """
 
     config: Mapping[str, Any]
@@ -163,6 +164,7 @@ class View:
     tree: Any = None
     links: Mapping[str, Any] = field(default_factory=dict)
     hugo: str = ""
+    is_trusted: bool = False
     _factual: dict[str, list[FactualLine]] = field(default_factory=dict)
 
     @cached_property
