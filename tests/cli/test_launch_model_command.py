@@ -52,7 +52,10 @@ def test_a_configuration_without_a_model_says_what_to_write(cli: Cli, config: Pa
 
 
 def test_a_key_that_is_not_set_is_told_by_its_name(cli: Cli, tmp_path: Path) -> None:
-    done = cli("launch", "try-model", str(written(tmp_path, "http://127.0.0.1:9/v1", api_key_env="NO_SUCH_KEY")))
+    file = str(written(tmp_path, "http://127.0.0.1:9/v1", api_key_env="NO_SUCH_KEY"))
+    refused = cli("launch", "try-model", file)
+    assert "HOLDFAST_LAUNCH_TOKENS=NO_SUCH_KEY=127.0.0.1:9" in refused.stderr
+    done = cli("launch", "try-model", file, "--allow-tokens", "NO_SUCH_KEY=127.0.0.1:9")
 
     assert done.returncode == 1
     assert "NO_SUCH_KEY" in done.stderr

@@ -43,7 +43,7 @@ class Terminal:
     def start(self, *words: str) -> "subprocess.Popen[bytes]":
         environment = os.environ | {
             "HOLDFAST_LAUNCH_DIR": str(self.folder / "launch"), "HOME": str(self.folder / "home"),
-            "GITEA_TOKEN": TOKEN, "no_proxy": "127.0.0.1",
+            "GITEA_TOKEN": TOKEN, "HOLDFAST_LAUNCH_TOKENS": "GITEA_TOKEN=127.0.0.1", "no_proxy": "127.0.0.1",
             "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}",
         }  # fmt: skip
         return subprocess.Popen(

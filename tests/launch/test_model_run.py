@@ -14,6 +14,7 @@ from holdfast.cli.launch_model import answers
 from holdfast.launch.service import RunService
 from holdfast.launch.store.records import Event
 from holdfast.launch.telemetry.service import TelemetryService
+from holdfast.launch.token_grants import TokenGrants
 from holdfast.launch.workspace import Workspace
 from holdfast.launch.writing.model.calls_told import told_calls
 from holdfast.launch.writing.model.recorded import recorded_answers
@@ -42,7 +43,8 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
     root = tmp_path_factory.mktemp("model")
     config = run_config(root / "product", make_product(root / "product"), root / "site", make_site(root / "site"),
                         required_sections=["products", "kb"])  # fmt: skip
-    workspace = Workspace(root / "runs", f"sqlite:///{root / 'runs' / 'runs.sqlite'}")
+    url = f"sqlite:///{root / 'runs' / 'runs.sqlite'}"
+    workspace = Workspace(root / "runs", url, grants=TokenGrants("MODEL_KEY=127.0.0.1"))
     patch = pytest.MonkeyPatch()
     patch.setenv("MODEL_KEY", SECRET)
     try:

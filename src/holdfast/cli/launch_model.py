@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli.launching import AS_JSON, RUN, open_service, print_json, run_of, told, workspace_options
+from holdfast.cli.options import setting_options
 from holdfast.errors import UsageError
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ _SAMPLE = (
 @click.command(name="try-model")
 @click.argument("file", metavar="RUN_YAML", type=click.Path(path_type=Path))
 @AS_JSON
-def try_model(file: Path, as_json: bool) -> int:
+@setting_options("launch_tokens")
+def try_model(file: Path, as_json: bool, **options: Any) -> int:
     """Ask the model that a configuration names for other words for a sample, and show what may be used of them.
 
     One question to each address, no run, nothing kept. Exit code 1 when one of them gives no answer.
@@ -37,9 +39,13 @@ def try_model(file: Path, as_json: bool) -> int:
     """
     with told(as_json=as_json):
         from holdfast.launch.run_config import checked, load_file
+        from holdfast.launch.token_grants import TokenGrants
         from holdfast.launch.writing.model.chat import endpoints_of
+        from holdfast.settings import load_configuration
 
-        settings = checked(load_file(file))["llm"]
+        config = checked(load_file(file))
+        TokenGrants(load_configuration(options).settings.launch_tokens).check(config)
+        settings = config["llm"]
         endpoints = endpoints_of(settings)
         if not endpoints:
             raise UsageError(

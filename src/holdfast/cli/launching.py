@@ -48,7 +48,12 @@ def workspace_options(function: Decorated) -> Decorated:
 def engine_options(function: Decorated) -> Decorated:
     """The same, and how runs are executed."""
     return setting_options(
-        "launch_dir", "state_dir", "launch_workers", "launch_offline_links", "launch_trusted_sites"
+        "launch_dir",
+        "state_dir",
+        "launch_workers",
+        "launch_offline_links",
+        "launch_trusted_sites",
+        "launch_tokens",
     )(function)
 
 

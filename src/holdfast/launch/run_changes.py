@@ -99,6 +99,7 @@ def site_of_run(service: "RunService", run_id: str) -> Iterator[Path]:
 
 def _made_again(service: "RunService", run_id: str, site: Path) -> Path:
     config = service.run(run_id).config
+    service.workspace.grants.check(config)
     bundle = json.loads(service.artifact(run_id, _BUNDLE)["content"])
     with git_told():
         bring(config["site_repo_url"], config["site_ref"], site, "site", access=access_of_run(config))

@@ -58,7 +58,7 @@ class RunService:
         self._check_owner()
         telemetry = NoTelemetry if workspace.is_pool else EmbeddedTelemetry
         self._telemetry = telemetry(workspace.services / "telemetry.sqlite")
-        self._delivery = make_delivery(self.store, self._telemetry)
+        self._delivery = make_delivery(self.store, self._telemetry, workspace.grants)
         self._owes = False
         self.engine: Engine = engine or self._engine(workers)
 
@@ -236,6 +236,7 @@ class RunService:
         if key is not None and (problem := key_problem(key)):
             raise ToolError("INVALID_INPUT", problem)
         settled = checked(config)
+        self.workspace.grants.check(settled)
         digest = config_sha256(settled)
         now = datetime.now(UTC)
         suffix = secrets.token_hex(4) if key is None else sha256(f"{key}\0{digest}".encode())

@@ -15,11 +15,12 @@ services/              what the embedded commit service and telemetry service ke
 
 import contextlib
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from holdfast.launch.identifiers import is_run_id
+from holdfast.launch.token_grants import TokenGrants
 from holdfast.settings import Settings
 
 __all__ = ["Workspace", "workspace_of"]
@@ -34,6 +35,7 @@ class Workspace:
     is_offline: bool = False
     may_ask_private_hosts: bool = False
     trusted_sites: tuple[str, ...] = ()
+    grants: TokenGrants = field(default_factory=TokenGrants)
     is_pool: bool = False
     """Whether the store is shared with other machines, and the directory a copy of what this one needs."""
 
@@ -97,5 +99,6 @@ def workspace_of(settings: Settings) -> Workspace:
         trusted_sites=tuple(
             site.rstrip("/").removesuffix(".git") for site in settings.launch_trusted_sites.split(",") if site
         ),
+        grants=TokenGrants(settings.launch_tokens),
         is_pool=settings.launch_engine == "dbos",
     )

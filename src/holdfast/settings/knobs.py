@@ -420,6 +420,14 @@ class Settings:
         "--trusted-sites",
         in_file=False,
     )
+    launch_tokens: str = _knob(
+        "",
+        WORDS,
+        "Variables whose tokens launch runs may send, and where: VARIABLE=HOST[:PORT],... beside GITHUB_TOKEN, "
+        "GITEA_TOKEN and OPENAI_API_KEY for their own hosts.",
+        "--allow-tokens",
+        in_file=False,
+    )
     launch_engine: str = _knob(
         "local",
         choice("local", "dbos"),

@@ -20,6 +20,7 @@ from holdfast.launch.telemetry.delivery import Delivery, NotDelivered, Owed
 from holdfast.launch.telemetry.records import calls_for
 from holdfast.launch.telemetry.sending import EmbeddedTelemetry, Endpoint, Sender, endpoint_of, make_delivery
 from holdfast.launch.telemetry.service import TelemetryService
+from holdfast.launch.token_grants import TokenGrants
 
 RUN = "r_2026-01-21T10-00-00Z_0011aabb"
 
@@ -253,10 +254,10 @@ def test_an_address_that_is_none_is_refused_for_good() -> None:
 
 
 def test_the_configuration_says_where_and_the_environment_with_which_token() -> None:
-    told = {"telemetry": {"endpoint_url": "http://t:1", "auth_token_env": "TOKEN"}}
+    told = {"telemetry": {"endpoint_url": "https://t:1", "auth_token_env": "TOKEN"}}
 
-    assert endpoint_of(told, {"TOKEN": "s"}) == Endpoint("http://t:1", "s")
-    assert endpoint_of(told, {}) == Endpoint("http://t:1")
+    assert endpoint_of(told, {"TOKEN": "s"}, TokenGrants("TOKEN=t")) == Endpoint("https://t:1", "s")
+    assert endpoint_of(told, {}, TokenGrants("TOKEN=t")) == Endpoint("https://t:1")
     assert endpoint_of(None, {}) == Endpoint("embedded:")
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from holdfast.errors import HoldfastError, UsageError
+from holdfast.errors import HoldfastError, ToolError, UsageError
 from holdfast.git.asking import Git
 from holdfast.interpreter import module_command
 from holdfast.launch.documents import sha256
@@ -168,6 +168,8 @@ class Labour:
         with store.change(self._run_id, token=self._token) as change:
             if failure := exceeded(worker, items, change.run.config["budgets"]):
                 raise WorkFailedError(failure, worker=worker, scope=scope)
+            if WORKERS[worker].signs_in:  # another machine, or other settings, may have started the run
+                self._check_tokens(worker, scope, change.run.config)
             for item in before:
                 if item.status in ("queued", "running"):  # whoever was at it is gone
                     change.fail_item(
@@ -201,6 +203,13 @@ class Labour:
             },
         }  # fmt: skip
         return item_id, order
+
+    def _check_tokens(self, worker: str, scope: str, config: Mapping[str, Any]) -> None:
+        try:
+            self._parts.workspace.grants.check(config)
+        except ToolError as error:
+            failure = {"code": error.code, "message": error.message, "details": error.details, "retryable": True}
+            raise WorkFailedError(failure, worker=worker, scope=scope) from error
 
     def _asked_before(self, worker: str, config: Mapping[str, Any]) -> dict[str, Any]:
         """The calls of the model that count already, for the worker that may make more of them."""

@@ -19,12 +19,14 @@ from holdfast.launch.http_service import Application
 from holdfast.launch.telemetry.delivery import Delivery, NotDelivered, OutboxStore, Owed
 from holdfast.launch.telemetry.http import make_app
 from holdfast.launch.telemetry.service import TelemetryService
+from holdfast.launch.token_grants import TokenGrants, TokenUse
 
 __all__ = ["EmbeddedTelemetry", "Endpoint", "NoTelemetry", "RunReader", "Sender", "endpoint_of", "make_delivery"]
 
 TIMEOUT = 10.0
 FIRST_REST, LONGEST_REST = 1.0, 60.0  # seconds in which a service that did not answer is not asked; doubled
 _EMBEDDED = "embedded:"
+_USUAL = TokenGrants()
 _PASSING = frozenset({408, 425, 429})  # refusals that are about the moment and not about the record
 
 
@@ -35,10 +37,14 @@ class Endpoint(NamedTuple):
     token: str | None = None
 
 
-def endpoint_of(config: Mapping[str, Any] | None, environment: Mapping[str, str] = os.environ) -> Endpoint:
+def endpoint_of(
+    config: Mapping[str, Any] | None, environment: Mapping[str, str] = os.environ, grants: TokenGrants = _USUAL
+) -> Endpoint:
     """What the configuration of a run says; the service of the workspace, where there is no run."""
     told = (config or {}).get("telemetry", {})
-    return Endpoint(told.get("endpoint_url", _EMBEDDED), environment.get(told.get("auth_token_env", "")))
+    url, variable = told.get("endpoint_url", _EMBEDDED), told.get("auth_token_env", "")
+    is_granted = bool(variable) and not grants.problem(TokenUse("/telemetry/auth_token_env", variable, url))
+    return Endpoint(url, environment.get(variable) if is_granted else None)
 
 
 class EmbeddedTelemetry:
@@ -136,12 +142,12 @@ class RunReader(OutboxStore, Protocol):
         """The run, with its `config`, or None."""
 
 
-def make_delivery(store: RunReader, embedded: EmbeddedTelemetry) -> Delivery:
+def make_delivery(store: RunReader, embedded: EmbeddedTelemetry, grants: TokenGrants = _USUAL) -> Delivery:
     """The delivery of a workspace; the caller starts and stops it."""
 
     @lru_cache(256)
     def where(run_id: str) -> Endpoint:
         run = store.run(run_id) if run_id else None
-        return endpoint_of(None if run is None else run.config)
+        return endpoint_of(None if run is None else run.config, grants=grants)
 
     return Delivery(store, Sender(where, embedded))
