@@ -83,6 +83,14 @@ def test_every_gate_passes_and_hugo_is_one_of_them(launched: Launched) -> None:
     assert {gates[name] for name in ("hugo_build", "internal_links", "markdown_lint", "truthlock")} == {"passed"}
 
 
+def test_no_file_or_folder_of_the_run_is_open_to_other_users(launched: Launched) -> None:
+    root = launched.root / "runs"
+    found = [path for path in [root, *root.rglob("*")] if not path.is_symlink() and path.stat().st_mode & 0o077]
+
+    assert {path.name for path in root.iterdir()} >= {"objects", "runs", "services"}
+    assert found == []
+
+
 def test_there_are_pages_in_every_section_and_none_has_a_sentence_as_its_address(launched: Launched) -> None:
     pages = sorted(launched.content.glob(f"*/{launched.slug}/**/*.md"))
     assert {page.relative_to(launched.content).parts[0] for page in pages} == {

@@ -49,6 +49,7 @@ def commit_service(listen: str, token_file: Path | None, forges: tuple[str, ...]
       holdfast launch commit-service --listen 127.0.0.1:0 --token-file token.txt
       holdfast launch commit-service --forge https://git.example=gitea:EXAMPLE_TOKEN --token-file token.txt
     """
+    from holdfast.launch.private_files import held_private
     from holdfast.launch.publishing.forge_choice import ChosenForge
     from holdfast.launch.publishing.http import make_app
     from holdfast.launch.publishing.service import CommitService
@@ -56,10 +57,12 @@ def commit_service(listen: str, token_file: Path | None, forges: tuple[str, ...]
     token = _token(token_file, _COMMIT_TOKEN)
     if not token:
         raise UsageError("the commit service needs a token", remedy=f"set {_COMMIT_TOKEN} or give --token-file")
-    root = _workspace(options).services / "commits"
+    workspace = _workspace(options)
+    root = workspace.services / "commits"
     forge = ChosenForge([_forge_rule(text) for text in forges], root / "limits")
-    service = CommitService(root, forge)
-    return _serve(make_app(service, token), listen, "commit service")
+    with held_private(workspace.root):
+        service = CommitService(root, forge)
+        return _serve(make_app(service, token), listen, "commit service")
 
 
 @click.command(name="telemetry-service")
@@ -74,13 +77,15 @@ def telemetry_service(listen: str, token_file: Path | None, **options: Any) -> i
       holdfast launch telemetry-service
       curl -s http://127.0.0.1:8765/api/v1/runs
     """
+    from holdfast.launch.private_files import held_private
     from holdfast.launch.telemetry.http import make_app
     from holdfast.launch.telemetry.service import TelemetryService
 
-    services = _workspace(options).services
-    services.mkdir(parents=True, exist_ok=True)
-    service = TelemetryService(services / "telemetry.sqlite")
-    return _serve(make_app(service, _token(token_file, _TELEMETRY_TOKEN) or None), listen, "telemetry service")
+    workspace = _workspace(options)
+    with held_private(workspace.root):
+        workspace.services.mkdir(exist_ok=True)
+        service = TelemetryService(workspace.services / "telemetry.sqlite")
+        return _serve(make_app(service, _token(token_file, _TELEMETRY_TOKEN) or None), listen, "telemetry service")
 
 
 def _forge_rule(text: str) -> "ForgeRule":

@@ -70,7 +70,8 @@ def act(
 ) -> bytes:
     """What git prints; GitError with its complaint where it fails. `network` allows other repositories too.
 
-    Only with `network` is the configuration of the user read, for the credentials in it.
+    Only with `network` is the configuration of the user read, for the credentials in it. What git writes is for
+    this user alone.
     """
     words = ["git", "--no-pager", "-C", os.fspath(root), *(part for one in _CONFIGURATION for part in ("-c", one))]
     protocols = "https:http:ssh:git:file" if network else ""
@@ -88,7 +89,7 @@ def act(
         try:
             process = subprocess.Popen(
                 [*words, *arguments], env=kept | ours | own | dict(env or {}), process_group=0,
-                stdin=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                stdin=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, umask=0o077,
             )  # fmt: skip
         except (OSError, ValueError) as error:
             raise GitError(f"git cannot be started: {error}") from error

@@ -7,6 +7,7 @@ execute it; only a cancellation acts at once, whoever is at work.
 import base64
 import secrets
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,6 +20,7 @@ from holdfast.launch.engine.pool import PoolEngine
 from holdfast.launch.engine.refusals import artifact_lost, check_may_cancel
 from holdfast.launch.identifiers import is_run_id, key_problem, run_id
 from holdfast.launch.issues import ordered, title
+from holdfast.launch.private_files import held_private
 from holdfast.launch.run_config import checked, config_sha256
 from holdfast.launch.store.export import EVENTS_FILE, replay, replay_file
 from holdfast.launch.store.objects import ObjectStore
@@ -48,7 +50,15 @@ class RunService:
     """Everything that can be done with the runs of one workspace."""
 
     def __init__(self, workspace: Workspace, *, workers: int = 4, engine: Engine | None = None) -> None:
-        workspace.root.mkdir(parents=True, exist_ok=True)
+        self._held = ExitStack()
+        try:
+            self._held.enter_context(held_private(workspace.root))
+            self._open(workspace, workers, engine)
+        except BaseException:
+            self._held.close()
+            raise
+
+    def _open(self, workspace: Workspace, workers: int, engine: Engine | None) -> None:
         self.workspace = workspace
         self._pool = open_pool_store(workspace.store_url, owes=calls_for) if workspace.is_pool else None
         self.store: RunStore = self._pool or open_store(workspace.store_url, owes=calls_for)
@@ -116,6 +126,7 @@ class RunService:
         self._delivery.stop()
         self._telemetry.close()
         self.store.close()
+        self._held.close()
 
     def owe(self, method: str, path: str, document: Mapping[str, Any], *, run_id: str | None = None) -> None:
         """Owe telemetry a call that no event of a run tells of."""

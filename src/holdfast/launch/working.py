@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.errors import ToolError
+from holdfast.launch.private_files import MASK
 from holdfast.launch.work import Given, Workplace
 from holdfast.launch.workers import WORKERS
 
@@ -35,6 +36,7 @@ _LONGEST_DETAILS = 64 * 1024
 
 def main() -> int:
     """Do the work that stdin describes; 0 when `done.json` tells the outcome, whichever it is."""
+    os.umask(MASK)
     place = _workplace(json.loads(sys.stdin.buffer.read()))
     os.chdir(place.out)  # the folder of whoever started the run may be anybody's, and libraries look around
     for stream in (sys.stdout, sys.stderr):

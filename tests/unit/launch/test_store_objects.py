@@ -43,7 +43,7 @@ def test_a_file_and_its_bytes_are_the_same_object_kept_once(objects: ObjectStore
 
 
 def test_an_object_is_not_written_to_by_accident(objects: ObjectStore) -> None:
-    assert objects.path_of(objects.put(b"x")).stat().st_mode & 0o777 == 0o444
+    assert objects.path_of(objects.put(b"x")).stat().st_mode & 0o777 == 0o400
 
 
 def test_an_object_that_is_gone_or_changed_is_not_believed(objects: ObjectStore) -> None:

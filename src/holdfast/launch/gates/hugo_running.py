@@ -13,6 +13,7 @@ from typing import Any
 
 from holdfast.errors import HoldfastError
 from holdfast.launch.gates.hugo_fence import SETTING, Answer, environment, trespasses
+from holdfast.launch.private_files import MASK
 
 __all__ = ["Build", "HugoError", "build", "copied", "listed", "source_folder"]
 
@@ -136,7 +137,7 @@ def _run(
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
-        umask=0o077,
+        umask=MASK,
     )
     out, err = (text.decode("utf-8", "replace") for text in (done.stdout, done.stderr[:_LARGEST_OUTPUT]))
     told = [line.replace(f"{copy}/", "").replace(str(copy), ".") for line in err.splitlines()]

@@ -19,7 +19,7 @@ __all__ = ["LEFTOVER", "materialise", "read_file", "remove_link"]
 LEFTOVER = re.compile(r"\.holdfast-[0-9a-f]{16}")
 """The name of a file that was being written when its writer was killed; the next writer of the file removes it."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_MODE = 0o644
+_MODE = 0o600
 
 
 def materialise(site: Path, files: Mapping[str, bytes | None]) -> None:

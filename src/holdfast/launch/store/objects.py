@@ -96,7 +96,7 @@ class ObjectStore:
                     counted.update(piece)
                     file.write(piece)
                 file.flush()
-                os.fchmod(file.fileno(), 0o444)
+                os.fchmod(file.fileno(), 0o400)
                 os.fsync(file.fileno())
             path = self.path_of(counted.hexdigest())
             path.parent.mkdir(exist_ok=True)
