@@ -20,6 +20,7 @@ import orjson
 
 from holdfast.git.asking import PLAIN_LOG, Git, GitError, never
 from holdfast.search.discover.sniff import read_start
+from holdfast.search.private import private_files
 
 if TYPE_CHECKING:
     import sqlite3
@@ -239,8 +240,9 @@ class BlameCache:
         # A file that is not ours, or half of one, is replaced once; where nothing can be written, nothing is kept.
         for _ in range(2):
             try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                self._database = _opened(path)
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                with private_files():
+                    self._database = _opened(path)
                 return
             except sqlite3.OperationalError:
                 return

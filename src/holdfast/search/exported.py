@@ -23,6 +23,7 @@ from urllib.parse import quote
 
 from holdfast.errors import ToolError
 from holdfast.search.home import FORMAT, Build, IndexHome
+from holdfast.search.private import make_private, private_files
 from holdfast.search.repository import Repository, index_home
 
 if TYPE_CHECKING:
@@ -47,7 +48,11 @@ _EXAMINATION = 60.0  # seconds
 
 def export_index(repository: Repository, cache_dir: Path, directory: Path) -> dict[str, Any]:
     """Write the index of a repository into a directory that is empty, new, or holds an earlier export."""
-    home = IndexHome(index_home(repository, cache_dir))
+    with private_files():
+        return _exported(repository, IndexHome(index_home(repository, cache_dir)), directory)
+
+
+def _exported(repository: Repository, home: IndexHome, directory: Path) -> dict[str, Any]:
     # What an export that was killed had begun is no reason to refuse the next one.
     there = {path.name for path in directory.iterdir()} - _BEGUN if directory.exists() else set()
     if there and _noted(directory) is None:
@@ -73,6 +78,7 @@ def export_index(repository: Repository, cache_dir: Path, directory: Path) -> di
     temporary = directory / f".{MANIFEST}.draft"
     temporary.write_text(json.dumps(manifest, indent=1))
     temporary.replace(directory / MANIFEST)
+    make_private(directory)
     return {
         "path": str(directory),
         "build": build.name,

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from holdfast.errors import ToolError
+from holdfast.search.private import close_to_others, make_private, open_private, private_files
 
 __all__ = ["FORMAT", "Build", "IndexBusyError", "IndexHome"]
 
@@ -206,7 +207,9 @@ class IndexHome:
 
         `stop` is asked while it waits; ToolError CANCELLED when it says so.
         """
-        with self._locked(wait, stop) as file:
+        with private_files(), self._locked(wait, stop) as file:
+            make_private(self.directory)
+            close_to_others([self.directory.parent])
             self._settle_in()
             file.truncate(0)
             file.write(str(os.getpid()))
@@ -217,6 +220,7 @@ class IndexHome:
     def reading(self, build: Build) -> Iterator[None]:
         """Keep a build from being removed while it is searched; FileNotFoundError where it is gone already."""
         path = build.directory / _READERS
+        self._close_to_others(build)
         with contextlib.ExitStack() as held:
             file = _open_to_lock(path)
             if file is not None:
@@ -225,6 +229,13 @@ class IndexHome:
                 if not _is_at(file, path):
                     raise FileNotFoundError(f"the build {build.name} was removed")
             yield
+
+    def _close_to_others(self, build: Build) -> None:
+        """What is read here, as far as an earlier version left it open."""
+        with contextlib.suppress(OSError):
+            close_to_others(sorted(self.directory.iterdir()))
+        make_private(build.directory)
+        close_to_others([self.directory, self.directory.parent])
 
     def _locked(self, wait: float, stop: Callable[[], bool]) -> IO[str]:
         """The file of the writer's lock, open and locked."""
@@ -313,7 +324,7 @@ def _open_to_lock(path: Path) -> IO[str] | None:
     except FileNotFoundError:
         pass
     try:
-        return path.open("a+")
+        return open(path, "a+", opener=open_private)
     except FileNotFoundError:
         raise
     except OSError:

@@ -425,7 +425,7 @@ def test_an_extension_is_found_in_an_archive_and_made_executable(web: Web, tmp_p
 
     assert (payload["extensionPath"], payload["arch"], payload["verified"]) == (str(path), "x64", False)
     assert path.read_bytes() == LIBRARY
-    assert path.stat().st_mode & 0o777 == 0o755
+    assert path.stat().st_mode & 0o777 == 0o700
 
 
 def test_out_chooses_the_file_and_only_a_library(web: Web, tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ class _Placing:
     def __call__(self, artifact: Path, wanted: Wanted) -> None:
         with chosen_file(artifact, wanted.source, self._fits, wanted.limits, self._stop) as path:
             _refuse_no_library(path, wanted)
-            put_file(path, wanted.path, mode=0o755)
+            put_file(path, wanted.path, mode=0o700)
 
     def _fits(self, name: str) -> bool:
         return os.path.basename(name) == self._wanted_name

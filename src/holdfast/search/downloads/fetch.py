@@ -315,5 +315,5 @@ class _Part:
 
 def _open_own(path: Path, flags: int) -> IO[bytes]:
     """A file of ours; a link that somebody put in its place is not followed, and a pipe is not waited for."""
-    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
+    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
     return os.fdopen(descriptor, "rb" if flags & os.O_ACCMODE == os.O_RDONLY else "wb")

@@ -114,7 +114,6 @@ class _Placing:
             return
         made = Path(tempfile.mkdtemp(prefix=UNPACK_PREFIX, dir=artifact.parent))
         try:
-            made.chmod(0o755)
             with chosen_file(artifact, wanted.source, lambda _: True, wanted.limits, self._stop) as path:
                 put_file(path, made / _file_name(wanted.source))
             swap_in(made, wanted.path)

@@ -44,7 +44,7 @@ def chosen_file(
         yield directory / found[0]
 
 
-def put_file(content: Path, place: Path, *, mode: int = 0o644, ending: bytes = b"") -> None:
+def put_file(content: Path, place: Path, *, mode: int = 0o600, ending: bytes = b"") -> None:
     """Put a copy of a file to its place, with an ending, whatever was there before."""
     place.parent.mkdir(parents=True, exist_ok=True)
     draft = place.with_name(f".holdfast-draft-{place.name}")

@@ -20,6 +20,7 @@ from holdfast.errors import ToolError
 from holdfast.search.downloads.failures import cancelled
 from holdfast.search.downloads.unpack import PREVIOUS_PREFIX, UNPACK_PREFIX, discard
 from holdfast.search.downloads.wheel import WORK_PREFIX
+from holdfast.search.private import make_private, private_files
 
 if TYPE_CHECKING:
     from holdfast.search.index_writer import Stop
@@ -50,11 +51,14 @@ class Shelf:
     def locked(self, stop: "Stop", *, patience: float = _PATIENCE) -> Iterator[None]:
         """Be the only one who writes here; QUEUE_OVERLOADED when another process does for too long."""
         self._refuse_foreign()
-        self.directory.mkdir(parents=True, exist_ok=True)
-        with (self.directory / ".lock").open("a") as file:
-            _lock(file, stop, time.monotonic() + patience)
-            self._sweep()
-            yield
+        with private_files():
+            self.directory.mkdir(parents=True, exist_ok=True)
+            with (self.directory / ".lock").open("a") as file:
+                _lock(file, stop, time.monotonic() + patience)
+                if self._is_own:
+                    make_private(self.directory)
+                self._sweep()
+                yield
 
     def entries(self) -> dict[str, Entry]:
         """What is noted; nothing where the manifest is missing, damaged or not ours."""

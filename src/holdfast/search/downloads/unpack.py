@@ -77,7 +77,6 @@ def unpack(archive: Path, directory: Path, *, limits: Limits | None = None, stop
     """Unpack into `directory`, replacing what is there; the paths of the files in it, sorted, at least one."""
     made = Path(tempfile.mkdtemp(prefix=UNPACK_PREFIX, dir=directory.parent))
     try:
-        made.chmod(0o755)
         room = _Room(made, limits or Limits(), archive.stat().st_size, stop)
         with _Archive(archive) as file:
             _fill(file, room)

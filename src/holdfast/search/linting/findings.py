@@ -17,6 +17,7 @@ import orjson
 
 from holdfast.search.engine.interface import Chunks, Condition, Files, NoneOf
 from holdfast.search.linting.linters import LINTERS, Finding, Linter
+from holdfast.search.private import private_files
 from holdfast.search.store.database import is_damage
 from holdfast.search.store.reader import ChunkRow, FileRow, StoreReader
 
@@ -35,11 +36,12 @@ class FindingsFile:
     """The database, open to be written by one process at a time."""
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         for attempt in range(2):
             self._db = sqlite3.connect(path, timeout=_BUSY_SECONDS)
             try:
-                self._db.executescript(_TABLES)
+                with private_files():  # only now the file is made
+                    self._db.executescript(_TABLES)
                 return
             except sqlite3.OperationalError:  # a full disk, or another process: not the fault of the file
                 self._db.close()

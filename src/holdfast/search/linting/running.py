@@ -18,6 +18,7 @@ from holdfast.search.home import IndexHome
 from holdfast.search.linting.findings import FindingsFile, configuration_digest
 from holdfast.search.linting.linters import LINTERS, Finding, Linter, find_program
 from holdfast.search.prepare import digest_of
+from holdfast.search.private import private_files
 from holdfast.search.repository import Repository, index_home
 from holdfast.search.store.reader import FileRow, StoreReader
 
@@ -72,7 +73,7 @@ def lint_index(
     finally:
         store.close()
     reports = []
-    with FindingsFile(build.lint) as kept:
+    with private_files(), FindingsFile(build.lint) as kept:
         for linter, program in _chosen(tools, repository.root):
             reports.append(_Run(linter, program, repository.root, kept, progress, stop).over(files))
     return reports

@@ -69,7 +69,7 @@ def context_pack(
     }
     with explained():
         if out_path is None:
-            target.parent.mkdir(parents=True, exist_ok=True)
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         _check_replaceable(target)  # again: a search takes its time
         write_file(target, pack)
     progress("search", len(asked), len(asked), "")

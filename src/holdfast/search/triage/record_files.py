@@ -26,6 +26,7 @@ import orjson
 
 from holdfast.errors import ToolError
 from holdfast.search.home import IndexHome
+from holdfast.search.private import make_private, open_private, private_files
 from holdfast.search.repository import Repository, index_home
 from holdfast.search.triage.markdown import render
 from holdfast.search.triage.record import by_time, decision_prefix, is_safe_name
@@ -92,7 +93,8 @@ class RecordFiles:
     @contextlib.contextmanager
     def writing(self, stop: Callable[[], bool], *, wait: float = _PATIENCE) -> "Iterator[Batch]":
         """A batch that is put in place when the block ends well, and forgotten when it does not."""
-        with explained(), self._locked(wait, stop):
+        with explained(), private_files(), self._locked(wait, stop):
+            make_private(self.directory)
             for left in self.directory.glob("staging-*"):  # of a writer that is dead, since we hold the lock
                 shutil.rmtree(left, ignore_errors=True)
             staging = self.directory / f"staging-{secrets.token_hex(4)}"
@@ -181,7 +183,7 @@ def write_file(path: Path, value: Mapping[str, Any]) -> None:
     """Write one file as a whole or not at all."""
     draft = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.draft")
     try:
-        with draft.open("xb") as file:
+        with open(draft, "xb", opener=open_private) as file:
             file.write(as_json(value))
             file.flush()
             os.fsync(file.fileno())

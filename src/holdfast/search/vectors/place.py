@@ -18,6 +18,7 @@ from pathlib import Path
 
 from holdfast.errors import ToolError
 from holdfast.search.home import Build, IndexHome
+from holdfast.search.private import private_files
 
 __all__ = ["ChosenModel", "VectorPlace"]
 
@@ -91,7 +92,7 @@ class VectorPlace:
         """Be the one who makes vectors for this index; QUEUE_OVERLOADED where another process does."""
         import fcntl
 
-        with (self.home / "vectors.lock").open("a+") as file:
+        with private_files(), (self.home / "vectors.lock").open("a+") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:

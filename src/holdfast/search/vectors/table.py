@@ -114,7 +114,7 @@ def rewrite(directory: Path, dimensions: int, kept: Sequence[bool] | NDArray[np.
 
 def _opened(path: Path, size: int) -> int:
     """A file to append to, without what a writer that died has left behind its last whole row."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     if os.fstat(descriptor).st_size != size:
         os.ftruncate(descriptor, size)
     return descriptor
