@@ -108,6 +108,7 @@ def restore_index(
             for entry in files:
                 _take(directory / _INDEX / entry["path"], build.directory / entry["path"], entry, stop)
             _examine(home, build)
+            build.write_seal()
             home.promote(build, repository.root)
         except BaseException:
             if home.current() != build:

@@ -6,7 +6,8 @@
         writer.lock         held by the one process that writes
         sqlite-fts.db       the portable file, of the current build or of an earlier one; replaced atomically
         vectors.*           which model the vectors are of, a cache of them, a lock (see vectors/place)
-        builds/<build>/     store.db, terms/, vectors/, readers.lock (shared by those who read it)
+        builds/<build>/     store.db, terms/, vectors/, readers.lock (shared by those who read it), seal.json
+                            (checksums of the first two)
 
 A build directory that `current.json` does not name is either being made (its maker holds writer.lock) or left over
 from a process that died: then it is removed. A file that is locked may have been removed by the one who held the
@@ -26,12 +27,16 @@ from pathlib import Path
 from typing import IO, Any
 
 from holdfast.errors import ToolError
+from holdfast.search.engine.term_files import files_of_terms
 from holdfast.search.private import close_to_others, make_private, open_private, private_files
+from holdfast.search.seals import Entries, Seal
 
-__all__ = ["FORMAT", "Build", "IndexBusyError", "IndexHome"]
+__all__ = ["FORMAT", "REBUILD_HINT", "Build", "IndexBusyError", "IndexHome"]
 
 # Rises whenever stored data, words or terms change their meaning; an index of another format is built anew.
 FORMAT = 2
+
+REBUILD_HINT = "call build_index, or run `holdfast index build` there"
 
 _MARKER = "holdfast-index.json"
 _MARK = '{"holdfast": "index"}'
@@ -65,6 +70,28 @@ class Build:
     def terms(self) -> Path:
         """The directory of the term index."""
         return self.directory / "terms"
+
+    @property
+    def seal(self) -> Seal:
+        """The checksums of its files."""
+        return Seal(self.directory / "seal.json")
+
+    def write_seal(self, before: Entries | None = None) -> None:
+        """Seal both halves, as the last step of writing them; `before` is what the last seal held.
+
+        Nothing is sealed while something is left in the log of the store, which goes into the store later.
+        """
+        log = self.store.with_name(f"{self.store.name}-wal")
+        if log.exists() and log.stat().st_size:
+            return
+        # Files of the term index have a new name whenever they are written, but for the one that lists the others.
+        settled = {name: entry for name, entry in (before or {}).items() if not name.endswith((".json", ".db"))}
+        self.seal.write([self.store, *files_of_terms(self.terms)], settled=settled)
+
+    def check(self) -> None:
+        """Refuse a build that is not what was written: ToolError NO_INDEX."""
+        if self.seal.damage():
+            raise ToolError("NO_INDEX", "the index is damaged", hint=REBUILD_HINT)
 
     @property
     def blame(self) -> Path:

@@ -53,6 +53,8 @@ class IndexWriter:
     def __init__(self, build: Build, *, fresh: bool) -> None:
         self._fresh = fresh
         self._timeouts: Counter[str] = Counter()  # by language
+        self._build = build
+        self._sealed = build.seal.remove()
         self.store = StoreWriter.create(build.store) if fresh else StoreWriter.open(build.store)
         try:
             self.store.begin()
@@ -73,6 +75,8 @@ class IndexWriter:
                 self.store.rollback()
         finally:
             self.store.close()
+        if self._terms is None or not self._fresh:
+            self._build.write_seal(self._sealed)
 
     def ingest(self, tasks: list[FileToPrepare], pool: ParsePool, progress: Progress, stop: Stop) -> Ingested:
         """Parse files and write them; the versions that they replace die. A bad file costs only itself."""
@@ -175,6 +179,17 @@ class IndexWriter:
 
 def settle(build: Build) -> str:
     """Bring both halves of an index together after a crash; what was done. DamagedIndexError: nothing can be."""
+    broken = build.seal.damage()
+    if broken:
+        raise DamagedIndexError("INTERNAL", f"{broken} is not what was written")
+    is_sealed = build.seal.stamp() != (0, 0)
+    done = _settled(build)
+    if not is_sealed or done != "clean":
+        build.write_seal(build.seal.remove())
+    return done
+
+
+def _settled(build: Build) -> str:
     try:
         committed = committed_generation(build.terms)
         store = StoreWriter.open(build.store)

@@ -78,6 +78,9 @@ def _look(home: IndexHome, build: Build, seconds: float) -> Damage:
     found: list[str] = []
     try:
         with home.reading(build):
+            broken = build.seal.damage()
+            if broken:
+                return [f"a file is not what was written: {broken}"], True
             for check in (_halves, _store, _terms):
                 _go_on(deadline)
                 found += check(build, deadline)

@@ -11,7 +11,7 @@ import sqlite3
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -21,7 +21,7 @@ from holdfast.errors import ToolError
 from holdfast.search.capabilities import reading_abilities
 from holdfast.search.configuration import load_configuration
 from holdfast.search.engine.tantivy_engine import TantivyEngine
-from holdfast.search.home import Build, IndexBusyError, IndexHome
+from holdfast.search.home import REBUILD_HINT, Build, IndexBusyError, IndexHome
 from holdfast.search.opened import Opened, Standing, standing_of
 from holdfast.search.repository import Repository, head, index_home
 from holdfast.search.request import SearchRequest
@@ -48,8 +48,8 @@ __all__ = [
     "watch_index",
 ]
 
+_OF_A_BROKEN_ROW = (KeyError, TypeError, AttributeError)
 _PATIENCE = 3.0  # seconds that a search waits for another process to finish its update
-_BUILD_COMMAND = "holdfast index build"
 _ATTEMPTS = 5
 _DEFAULT, _MEMORY, _PORTABLE = BACKENDS[:2], BACKENDS[2], PORTABLE_BACKENDS
 
@@ -94,7 +94,7 @@ class SearchIndex:
     def search(self, request: SearchRequest, *, stop: "Stop | None" = None) -> dict[str, Any]:
         """The answer to a request, as one JSON-like payload; `stop` ends it with CANCELLED."""
         started = time.perf_counter()
-        with self._lock:
+        with self._lock, self._damage_told():
             self._follow()
             if request.backend in _DEFAULT:
                 return self._opened.answer(request, started, stop)
@@ -107,7 +107,7 @@ class SearchIndex:
 
     def stand(self, request: SearchRequest, *, stop: "Stop | None" = None) -> Standing:
         """What this index has to say in a search over several; nobody else may use it until that is shown."""
-        with self._lock:
+        with self._lock, self._damage_told():
             self._follow()
             if request.backend in _DEFAULT:
                 return self._opened.stand(request, stop)
@@ -117,7 +117,7 @@ class SearchIndex:
         """What is in the index, how fresh it is, and what was left out and why."""
         from holdfast.search.status import status_of
 
-        with self._lock:
+        with self._lock, self._damage_told():
             self._follow()
             return status_of(self.repository, self._build, self._opened.store)
 
@@ -127,9 +127,11 @@ class SearchIndex:
 
     def is_stale(self) -> bool:
         """Whether something on disk or in the configuration differs, or the index was left half written."""
-        with self._lock:
+        with self._lock, self._damage_told():
             self._follow()
             facts = self._opened.facts
+            if self._build.seal.stamp() == (0, 0):
+                return True
             if load_configuration(self.repository).indexing.digest() != facts.values.get("configuration"):
                 return True
             if facts.values.get("abilities") != reading_abilities():
@@ -162,6 +164,8 @@ class SearchIndex:
             build = self._home.current()
             if build is not None and build != self._build:
                 self._enter(build)
+        if self._watched.damage():
+            raise self._damage()
         opened = self._opened
         stamp, version = _stamp(self._build), opened.store.version()
         if (stamp, version) != (self._terms_stamp, self._store_version):
@@ -173,11 +177,36 @@ class SearchIndex:
             if self._in_memory is not None:
                 self._in_memory.renew()
 
+    @contextlib.contextmanager
+    def _damage_told(self) -> Iterator[None]:
+        """Whatever a damaged file leads to is NO_INDEX; an error that comes from something else stays as it is."""
+        try:
+            yield
+        except ToolError:
+            raise
+        except BaseException as error:
+            # A panic of the term index is no Exception, and its class cannot be imported.
+            if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+                raise
+            from holdfast.search.integrity import damage_of
+
+            if damage_of(self._home, self._build)[0]:
+                raise self._damage() from error
+            raise
+
+    def _damage(self) -> ToolError:
+        return ToolError(
+            "NO_INDEX", f"{self.repository.root.name or '/'}: its index is damaged", hint=REBUILD_HINT
+        )
+
     def _enter(self, build: Build) -> None:
         held = contextlib.ExitStack()
         try:
             pointer = self._home.pointer_stamp()
             held.enter_context(self._home.reading(build))
+            watched = build.seal.watched()
+            if watched.damage():  # before anything in it is believed
+                raise self._damage()
             stamp = _stamp(build)
             engine = TantivyEngine(build.terms)
             store = StoreReader(build.store, engine.generation)
@@ -188,7 +217,7 @@ class SearchIndex:
             held.close()
             raise
         self._resources.close()
-        self._resources, self._build, self._engine = held, build, engine
+        self._resources, self._build, self._engine, self._watched = held, build, engine, watched
         vectors = OfferedVectors(self._home, build)
         self._opened, self._in_memory = Opened(engine, store, facts, self.repository, build.blame, vectors), None
         self._pointer, self._terms_stamp, self._store_version = pointer, stamp, store.version()
@@ -208,7 +237,7 @@ def index_path(repository: Repository, cache_dir: Path) -> Path:
 def open_index(repository: Repository, cache_dir: Path) -> SearchIndex:
     """The index of a repository; ToolError NO_INDEX when there is none that can be read."""
     home = IndexHome(index_home(repository, cache_dir))
-    why, hint = "there is no index of this repository yet", f"call build_index, or run `{_BUILD_COMMAND}` there"
+    why, hint = "there is no index of this repository yet", REBUILD_HINT
     unreadable: OSError | None = None
     for _ in range(_ATTEMPTS):  # a build may be replaced between reading its name and opening it
         build = home.current()
@@ -218,7 +247,7 @@ def open_index(repository: Repository, cache_dir: Path) -> SearchIndex:
             return SearchIndex(repository, home, build)
         except FileNotFoundError:
             why = "its index is incomplete"
-        except (ValueError, sqlite3.DatabaseError) as error:
+        except (*_OF_A_BROKEN_ROW, ValueError, sqlite3.DatabaseError) as error:
             if isinstance(error, sqlite3.DatabaseError) and not is_damage(error):
                 raise
             why, unreadable = "its index is damaged", quoted_error(error)

@@ -192,8 +192,7 @@ class Opened:
             found = searching.show(looked, dict.fromkeys(looked, request.top) if counts is None else counts)
         if request.ann and self.vectors is None:
             searching.warn("ann", "there are no vectors in this index; the answer is by words alone")
-        if request.lint is not None:
-            self._warn_about_lint(searching)
+        self._warn_about_lint(searching, request)
         if looked is None:
             searching.warn("branch", f"the index is of {f'the branch {branch}' if branch else 'no branch'}")
             found["stats"] = {"branchMatch": False}
@@ -202,12 +201,17 @@ class Opened:
     def _vector_stamp(self, request: SearchRequest) -> Hashable:
         return None if self.vectors is None or request.ann is False else self.vectors.stamp()
 
-    def _warn_about_lint(self, searching: Searching) -> None:
+    def _warn_about_lint(self, searching: Searching, request: SearchRequest) -> None:
         if self.store.lint is None or self.store.lint_stamp() == (0, 0):
-            searching.warn("field-unavailable", "lint: no linter was asked yet; run `holdfast index lint`")
+            if request.lint is not None:
+                searching.warn("field-unavailable", "lint: no linter was asked yet; run `holdfast index lint`")
             return
-        from holdfast.search.linting.findings import outdated_linters
+        from holdfast.search.linting.findings import is_damaged, outdated_linters
 
+        if is_damaged(self.store.lint):
+            searching.warn("field-unavailable", "lint: what linters found is damaged; run `holdfast index lint`")
+        if request.lint is None:
+            return
         outdated = ", ".join(outdated_linters(self.store.lint, self.store))
         if outdated:
             searching.warn("stale", f"lint: {outdated} has another configuration now; run `holdfast index lint`")

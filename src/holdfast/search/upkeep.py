@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from holdfast.errors import ToolError
-from holdfast.search.engine.tantivy_writer import TermWriter, committed_generation
-from holdfast.search.home import IndexBusyError, IndexHome
+from holdfast.search.engine.tantivy_writer import TermWriter
+from holdfast.search.home import Build, IndexBusyError, IndexHome
+from holdfast.search.index_writer import settle
 from holdfast.search.repository import Repository, index_home
 from holdfast.search.store.writer import DamagedIndexError, StoreWriter
 
@@ -22,18 +23,25 @@ def compact_index(repository: Repository, cache_dir: Path) -> dict[str, Any]:
         if build is None:
             raise _nothing_to_compact()
         before = build.size()
-        store = StoreWriter.open(build.store)
         try:
-            store.settle(committed_generation(build.terms))
-            terms = TermWriter(build.terms, fresh=False)
-            terms.compact()
-            store.compact()
+            settle(build)
+            _compact(build)
         except DamagedIndexError as error:
             message = f"the index is damaged: {error.message}"
             raise ToolError("NO_INDEX", message, hint="run `holdfast index build --full`") from error
-        finally:
-            store.close()
         return {"build": build.name, "bytesBefore": before, "bytes": build.size()}
+
+
+def _compact(build: Build) -> None:
+    sealed = build.seal.remove()
+    store = StoreWriter.open(build.store)
+    try:
+        terms = TermWriter(build.terms, fresh=False)
+        terms.compact()
+        store.compact()
+    finally:
+        store.close()
+    build.write_seal(sealed)
 
 
 class Swept(NamedTuple):

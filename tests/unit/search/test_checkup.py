@@ -84,6 +84,7 @@ def test_an_index_that_may_not_be_locked_is_not_called_damaged(broken: Indexed) 
 
 
 def test_an_update_that_did_not_finish_is_told(broken: Indexed) -> None:
+    broken.build.seal.remove()  # as a writer does before it begins
     with closing(sqlite3.connect(broken.build.store, isolation_level=None)) as store:
         store.execute("INSERT OR REPLACE INTO facts_of_index VALUES ('pending', 2)")
 

@@ -18,10 +18,18 @@ import orjson
 from holdfast.search.engine.interface import Chunks, Condition, Files, NoneOf
 from holdfast.search.linting.linters import LINTERS, Finding, Linter
 from holdfast.search.private import private_files
+from holdfast.search.seals import Seal
 from holdfast.search.store.database import is_damage
 from holdfast.search.store.reader import ChunkRow, FileRow, StoreReader
 
-__all__ = ["FindingsFile", "configuration_digest", "findings_of", "lint_conditions", "outdated_linters"]
+__all__ = [
+    "FindingsFile",
+    "configuration_digest",
+    "findings_of",
+    "is_damaged",
+    "lint_conditions",
+    "outdated_linters",
+]
 
 _BUSY_SECONDS = 5.0
 _MOST_ROWS = 200_000
@@ -37,6 +45,10 @@ class FindingsFile:
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._path, self._seal = path, _seal(path)
+        if self._seal.damage():
+            path.unlink(missing_ok=True)
+        self._seal.remove()
         for attempt in range(2):
             self._db = sqlite3.connect(path, timeout=_BUSY_SECONDS)
             try:
@@ -59,6 +71,7 @@ class FindingsFile:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._db.close()
+        self._seal.write([self._path])
 
     def known(self, linter: str, state: bytes) -> dict[tuple[str, bytes], int]:
         """(path, digest) of everything that this linter has seen in this state (its version and configuration),
@@ -114,6 +127,11 @@ def outdated_linters(path: Path, store: StoreReader) -> list[str]:
     return [name for name, seen in rows if name in LINTERS and seen != configuration_digest(LINTERS[name], files)]
 
 
+def is_damaged(path: Path) -> bool:
+    """Whether the file is not what was written; nothing in it counts then."""
+    return _seal(path).damage() is not None
+
+
 def lint_conditions(wanted: bool, store: StoreReader) -> Iterable[Condition]:
     """Chunks with findings; or, of files that a linter has seen, those without."""
     path, stamp = store.lint, store.lint_stamp()
@@ -159,6 +177,9 @@ def _seen(path: Path, store: StoreReader) -> dict[int, list[list[int]]]:
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[sqlite3.Connection | None]:
     """The database, open to be read; None where it is damaged. One that is busy for long is an error."""
+    if is_damaged(path):
+        yield None
+        return
     with contextlib.closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as db:
         try:
             db.execute("SELECT linter, path, digest, found FROM findings LIMIT 0")
@@ -168,3 +189,7 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection | None]:
             yield None
         else:
             yield db
+
+
+def _seal(path: Path) -> Seal:
+    return Seal(path.with_name(f"{path.name}.seal"))

@@ -67,6 +67,7 @@ def lint_index(
         raise ToolError("NO_INDEX", "there is no index of this repository yet", hint="run `holdfast index build`")
     from holdfast.search.engine.tantivy_writer import committed_generation
 
+    build.check()
     store = StoreReader(build.store, committed_generation(build.terms))
     try:
         files = list(store.files().values())

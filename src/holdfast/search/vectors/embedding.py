@@ -103,6 +103,7 @@ def _round(home: IndexHome, chosen: ChosenModel, cache: VectorCache, modes: Sequ
     if build is None:
         raise ToolError("NO_INDEX", "there is no index of this repository yet", hint="run `holdfast index build`")
     with home.reading(build):
+        build.check()
         generation = committed_generation(build.terms)
         with contextlib.closing(StoreReader(build.store, generation)) as store:
             yield _Round(home, build, generation, store, chosen, cache, modes)

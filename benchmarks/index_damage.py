@@ -1,0 +1,157 @@
+"""Flips single bits in the files of an index and compares what a search answers with what it answered before.
+
+    python benchmarks/index_damage.py path/to/repository --flips 60 --seed 1
+
+Each flip ends as one of: same (the answer of before), refused (a typed error or a warning that names the damage),
+WRONG (another answer without a word) or RAW (any other exception). Only the first two are right. With --rebuild N,
+so many damaged indexes are built anew the way `holdfast search` does it, and have to answer as before.
+"""
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from holdfast.errors import ToolError
+from holdfast.search.home import IndexHome
+from holdfast.search.library import build_for, ensure_index, open_index
+from holdfast.search.linting.running import lint_index
+from holdfast.search.repository import Repository, find_repository, index_home
+from holdfast.search.request import SearchRequest
+
+QUESTIONS: tuple[dict[str, Any], ...] = (
+    {"query": "parse options of a command"},
+    {"query": "error handling", "top": 30, "output": "full", "explain": True},
+    {"query": '"return"', "mode": "code", "context": 2},
+    {"query": "*", "mode": "code", "branchesMin": 3, "top": 20},
+    {"query": "*", "path": ["test"], "mode": "code"},
+    {"query": "/def [a-z]+_/", "mode": "code", "top": 20},
+    {"query": "documentation", "backend": "sqlite-fts"},
+    {"query": "documentation", "backend": "sqlite"},
+    {"query": "*", "lint": True},
+)
+_VOLATILE = ("elapsedMs", "stats", "index", "asOf", "repoPath")
+_REFUSED = "refused"
+_SKIPPED = (".lock", ".gitignore")
+
+
+def answers_of(repository: Repository, cache: Path) -> list[str]:
+    """What is answered to every question, as far as it must not change; a refusal is an answer too."""
+    with open_index(repository, cache) as index:
+        return [_answer(index, question) for question in QUESTIONS]
+
+
+def _answer(index: Any, question: dict[str, Any]) -> str:
+    try:
+        payload = index.search(SearchRequest.from_arguments(question))
+    except ToolError as error:
+        if error.code != "NO_INDEX":
+            raise SystemExit(f"{question}: {error}") from error
+        return _REFUSED
+    if any("is damaged" in warning["message"] for warning in payload["warnings"]):
+        return _REFUSED
+    return json.dumps({key: value for key, value in payload.items() if key not in _VOLATILE}, sort_keys=True)
+
+
+@contextmanager
+def flipped(path: Path, chance: random.Random) -> Iterator[str]:
+    """The file with another bit than it had, for as long as the block lasts."""
+    place, bit = chance.randrange(path.stat().st_size), 1 << chance.randrange(8)
+
+    def turn() -> None:
+        with path.open("r+b") as file:
+            file.seek(place)
+            value = file.read(1)[0]
+            file.seek(place)
+            file.write(bytes([value ^ bit]))
+
+    turn()
+    try:
+        yield f"{path.name}:{place}:{bit}"
+    finally:
+        if path.exists():
+            turn()
+
+
+def outcome_of(repository: Repository, cache: Path, before: list[str]) -> tuple[str, str]:
+    """How a search goes over the index as it is now."""
+    try:
+        after = answers_of(repository, cache)
+    except ToolError as error:
+        return ("refused", "") if error.code == "NO_INDEX" else ("RAW", repr(error))
+    except BaseException as error:
+        return "RAW", f"{type(error).__name__}: {error}"[:200]
+    differs = [old for old, new in zip(before, after, strict=True) if old != new and new != _REFUSED]
+    if differs:
+        return "WRONG", ""
+    return ("same" if after == before else "refused"), ""
+
+
+def kinds_of(home: IndexHome) -> dict[str, list[Path]]:
+    """Every file of an index that is not empty, by its kind."""
+    kinds: dict[str, list[Path]] = defaultdict(list)
+    for path in sorted(home.directory.rglob("*")):
+        if path.is_file() and path.stat().st_size and not path.name.endswith(_SKIPPED):
+            kinds[path.suffix if len(path.stem) == 32 else path.name].append(path)
+    return kinds
+
+
+def run(repository: Repository, cache: Path, flips: int, seed: int, rebuild: int) -> dict[str, Counter[str]]:
+    """Flip so many bits in each kind of file; how often each outcome came."""
+    build_for("sqlite-fts", repository, cache, full=True, progress=lambda *_: None, stop=lambda: False)
+    lint_index(repository, cache, progress=lambda *_: None, stop=lambda: False)
+    home = IndexHome(index_home(repository, cache))
+    before, chance = answers_of(repository, cache), random.Random(seed)
+    if answers_of(repository, cache) != before:
+        raise SystemExit("the answers differ without any damage")
+    found: dict[str, Counter[str]] = {}
+    for kind, paths in kinds_of(home).items():
+        found[kind] = Counter()
+        for _ in range(flips):
+            with flipped(chance.choice(paths), chance) as what:
+                outcome, why = outcome_of(repository, cache, before)
+            found[kind][outcome] += 1
+            if outcome.isupper():
+                print(outcome, what, why, file=sys.stderr)
+    for _ in range(rebuild):
+        build = home.current()
+        assert build is not None
+        path = chance.choice([build.store, *build.terms.glob("*.*")])
+        if path.stat().st_size:
+            with flipped(path, chance):
+                ensure_index(repository, cache).close()
+                healed = [_answer_again(repository, cache, question) for question in QUESTIONS[:6]]
+            found.setdefault("rebuilt", Counter())["same" if healed == before[:6] else "WRONG"] += 1
+    return found
+
+
+def _answer_again(repository: Repository, cache: Path, question: dict[str, Any]) -> str:
+    with open_index(repository, cache) as index:
+        return _answer(index, question)
+
+
+def main() -> None:
+    """Flip and tell."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("repository", type=Path)
+    parser.add_argument("--flips", type=int, default=60, help="of each kind of file")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rebuild", type=int, default=0)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as cache:
+        found = run(find_repository(given.repository), Path(cache), given.flips, given.seed, given.rebuild)
+    total: Counter[str] = sum(found.values(), Counter())
+    for kind, counts in found.items():
+        print(f"{kind:22} {dict(counts)}")
+    print(f"{'all':22} {dict(total)}, {sum(total.values())} flips")
+    raise SystemExit(bool(total["WRONG"] + total["RAW"]))
+
+
+if __name__ == "__main__":
+    main()
