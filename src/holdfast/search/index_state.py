@@ -4,7 +4,6 @@ Opening an index ends in an error where there is none that can be read; who asks
 """
 
 import sqlite3
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,9 @@ from holdfast.search.home import IndexHome
 from holdfast.search.library import open_index
 from holdfast.search.repository import Repository, index_home
 from holdfast.search.store.database import is_damage
+from holdfast.search.trouble import is_unreadable
 
-__all__ = ["IndexState", "Problem", "damaged", "index_state", "is_unreadable"]
+__all__ = ["IndexState", "Problem", "damaged", "index_state"]
 
 _FULL = "Build it anew: call build_index with incremental false, or run `holdfast index build --full`."
 _BUILD = "Build it: call build_index, or run `holdfast index build`."
@@ -53,13 +53,6 @@ def index_state(repository: Repository, cache_dir: Path) -> IndexState:
         if not is_unreadable(error):
             raise
         return IndexState(None, _trouble(error))
-
-
-def is_unreadable(error: BaseException) -> bool:
-    """Whether an error is about the files of an index, and not a mistake of the program."""
-    if isinstance(error, sqlite3.Error | OSError | ValueError | KeyError | zlib.error):
-        return True
-    return type(error).__name__ == "PanicException"  # of the term index: no Exception, and it cannot be imported
 
 
 def damaged(what: str) -> Problem:

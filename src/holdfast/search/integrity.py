@@ -16,9 +16,9 @@ from time import monotonic
 
 from holdfast.search.engine.tantivy_engine import TantivyEngine
 from holdfast.search.home import Build, IndexHome
-from holdfast.search.index_state import is_unreadable
 from holdfast.search.store.database import connect_to_read, is_damage
 from holdfast.search.store.reader import StoreReader
+from holdfast.search.trouble import is_unreadable
 
 __all__ = ["damage_of", "known_damage_of"]
 

@@ -119,6 +119,7 @@ class SearchIndex:
 
         with self._lock, self._damage_told():
             self._follow()
+            self._check()
             return status_of(self.repository, self._build, self._opened.store)
 
     def is_there(self) -> bool:
@@ -129,6 +130,7 @@ class SearchIndex:
         """Whether something on disk or in the configuration differs, or the index was left half written."""
         with self._lock, self._damage_told():
             self._follow()
+            self._check()
             facts = self._opened.facts
             if self._build.seal.stamp() == (0, 0):
                 return True
@@ -164,8 +166,6 @@ class SearchIndex:
             build = self._home.current()
             if build is not None and build != self._build:
                 self._enter(build)
-        if self._watched.damage():
-            raise self._damage()
         opened = self._opened
         stamp, version = _stamp(self._build), opened.store.version()
         if (stamp, version) != (self._terms_stamp, self._store_version):
@@ -194,6 +194,10 @@ class SearchIndex:
                 raise self._damage() from error
             raise
 
+    def _check(self) -> None:
+        if self._watched.damage():
+            raise self._damage()
+
     def _damage(self) -> ToolError:
         return ToolError(
             "NO_INDEX", f"{self.repository.root.name or '/'}: its index is damaged", hint=REBUILD_HINT
@@ -219,7 +223,8 @@ class SearchIndex:
         self._resources.close()
         self._resources, self._build, self._engine, self._watched = held, build, engine, watched
         vectors = OfferedVectors(self._home, build)
-        self._opened, self._in_memory = Opened(engine, store, facts, self.repository, build.blame, vectors), None
+        self._opened = Opened(engine, store, facts, self.repository, build.blame, vectors, self._check)
+        self._in_memory = None
         self._pointer, self._terms_stamp, self._store_version = pointer, stamp, store.version()
 
 

@@ -54,6 +54,10 @@ def standing_of(answer: dict[str, Any]) -> Standing:
     return Standing({mode: [hit["sparseScore"] for hit in answer[key]] for mode, key in KEYS.items()}, show)
 
 
+def _trust() -> None:
+    """A portable file is compared when it is opened."""
+
+
 @dataclass(slots=True)
 class Opened:
     """A backend with the store beside it; one thread at a time."""
@@ -64,6 +68,7 @@ class Opened:
     repository: Repository | None  # None: a copy of a portable file, wherever it is
     blame: Path | None = None
     vectors: OfferedVectors | None = None  # None: they are elsewhere, if there are any
+    check: Callable[[], None] = _trust  # raises where the bytes on disk are not what was written
     _answers: OrderedDict[Hashable, bytes] = field(default_factory=OrderedDict)
     _scores: OrderedDict[Hashable, Scores] = field(default_factory=OrderedDict)
     _freshness: tuple[float, int | None] = (0.0, None)
@@ -167,6 +172,7 @@ class Opened:
         self, request: SearchRequest, *, is_one_of_several: bool
     ) -> tuple[Searching, dict[str, Found] | None]:
         """What is found in its order; None where the index is of another branch than was asked for."""
+        self.check()  # what is remembered was found in sound files
         searching = Searching(
             request,
             self.engine,

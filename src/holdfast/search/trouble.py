@@ -11,7 +11,7 @@ from pathlib import Path
 
 from holdfast.errors import FULL_DISK, UsageError
 
-__all__ = ["quoted_error", "trouble_with"]
+__all__ = ["is_unreadable", "quoted_error", "trouble_with"]
 
 _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
 _LEAST_ROOM = 64 * 1024  # bytes; the index of SQLite's log alone is made of pieces of half of that
@@ -45,6 +45,16 @@ def quoted_error(error: BaseException) -> OSError | None:
     """The error of the system that the term index quotes in one of its own; None where it quotes none."""
     found = _SYSTEM_ERROR.search(str(error)) if isinstance(error, ValueError) else None
     return None if found is None else OSError(int(found[1]), os.strerror(int(found[1])))
+
+
+def is_unreadable(error: BaseException) -> bool:
+    """Whether an error is about the files of an index, and not a mistake of the program."""
+    import sqlite3
+    import zlib
+
+    if isinstance(error, sqlite3.Error | OSError | ValueError | KeyError | zlib.error):
+        return True
+    return type(error).__name__ == "PanicException"  # of the term index: no Exception, and it cannot be imported
 
 
 def _is_about(error: OSError, cache: Path) -> bool:
