@@ -2,6 +2,8 @@
 
 import contextlib
 import random
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from holdfast.search.seals import Seal
 from holdfast.search.served import Served
 
 QUESTIONS: tuple[dict[str, Any], ...] = ({"query": "retry budget"}, {"query": "*", "mode": "code", "top": 50})
+RUN = "import sys; from holdfast.cli.app import main; sys.exit(main("
 BESIDE: dict[str, Any] = {"query": "budget", "backend": "sqlite"}
 
 
@@ -155,3 +158,23 @@ def test_a_seal_that_is_taken_off_during_the_look_accuses_no_file(tmp_path: Path
     assert seal.damage() == "file"
     seal.remove()
     assert seal.damage() is None
+
+
+def test_a_file_that_may_not_grow_is_a_full_disk_and_the_old_index_stays(
+    repository: Repository, cache: Path
+) -> None:
+    build_index(repository, cache)
+    before = answers(repository, cache)
+    words = ["index", "build", "--full", "--quiet", "--cache-dir", str(cache)]
+    limit = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000)); {RUN}{words!r}))"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", limit],
+        check=False,
+        cwd=repository.root,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("holdfast: no space left in")
+    assert answers(repository, cache) == before

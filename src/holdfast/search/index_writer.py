@@ -74,7 +74,7 @@ class IndexWriter:
                 self._terms.abandon()
                 self.store.rollback()
         finally:
-            self.store.close()
+            self.store.close(is_given_up=self._terms is not None)
         if self._terms is None or not self._fresh:
             self._build.write_seal(self._sealed)
 

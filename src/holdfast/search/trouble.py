@@ -70,6 +70,10 @@ def _is_about(error: OSError, cache: Path) -> bool:
 
 def _is_full(cache: Path) -> bool:
     """Whether nothing more can be written there; SQLite says no more than that reading or writing failed."""
+    import resource
+
+    if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
+        return True
     try:
         state = os.statvfs(cache)
     except OSError:

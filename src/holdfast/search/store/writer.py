@@ -48,11 +48,13 @@ class StoreWriter:
         """An existing store, to be brought up to date in place."""
         return cls(connect(path, writing=True), fresh=False)
 
-    def close(self) -> None:
-        """Leave the store; a fresh one is put into the form that readers and writers share."""
-        if self._fresh:
-            self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.close()
+    def close(self, *, is_given_up: bool = False) -> None:
+        """Leave the store; a fresh one is put into the form that readers and writers share, or is given up."""
+        try:
+            if self._fresh and not is_given_up:
+                self._db.execute("PRAGMA journal_mode = WAL")
+        finally:
+            self._db.close()
 
     # Facts about the whole index.
 
@@ -72,8 +74,8 @@ class StoreWriter:
         self._db.execute("BEGIN IMMEDIATE")
 
     def rollback(self) -> None:
-        """Take back everything since `begin`."""
-        if self._db.in_transaction:
+        """Take back everything since `begin`; not in a fresh store, which has no journal and is thrown away."""
+        if self._db.in_transaction and not self._fresh:
             self._db.execute("ROLLBACK")
 
     def add(self, file: PreparedFile) -> tuple[int, range]:
