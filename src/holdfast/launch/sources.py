@@ -21,6 +21,7 @@ from holdfast.launch.run_config_rules import problem_of_repository
 from holdfast.launch.scouting.cloning import shown_address
 from holdfast.launch.scouting.file_kinds import LARGE
 from holdfast.launch.scouting.objects import Entry, entries, read_blobs
+from holdfast.launch.secret_scan import redact_secrets
 
 __all__ = ["Source", "opened"]
 
@@ -44,12 +45,12 @@ class Source:
     files: Mapping[str, Entry]
 
     def texts(self, wanted: Callable[[str], bool]) -> dict[str, str]:
-        """The wanted files, those of them that are text."""
+        """The wanted files, those of them that are text, without credentials."""
         chosen = {entry: path for path, entry in self.files.items() if wanted(path) and entry.size <= LARGE}
         found = {}
         for entry, content in read_blobs(self.root, [entry for entry in chosen if not entry.is_link]):
             if b"\0" not in content:
-                found[chosen[entry]] = content.decode("utf-8", "replace")
+                found[chosen[entry]] = redact_secrets(content.decode("utf-8", "replace"))
         return found
 
 

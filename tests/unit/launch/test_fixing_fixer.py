@@ -114,6 +114,7 @@ SNIPPET = DOCUMENTS["snippet_catalog.json"]["snippets"][0]["code"]
 FINDINGS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("template_tokens", "remove_template_token", f"{GOOD}\nWelcome to __PLACE__ now.\n", {}),
     ("template_tokens", "replace_frontmatter", GOOD.replace("About tablekit", "__TITLE__"), {}),
+    ("secrets", "redact_secret", f"{GOOD}\nUse ghp_{'a1B2c3D4e5F6g7H8i9' * 2}.\n", {}),
     ("frontmatter", "complete_frontmatter", GOOD.replace("weight: 1\n", ""), {}),
     ("frontmatter", "replace_frontmatter", GOOD.replace("weight: 1", "weight: one"), {}),
     (

@@ -10,6 +10,7 @@ from holdfast.launch.issues import issue
 
 A, B = "clm_" + "a" * 16, "clm_" + "b" * 16
 MARK_A = f" <!-- claim:{A} -->"
+LIVE = "ghp_" + "a1B2c3D4e5F6g7H8i9" * 2
 HEAD = "---\ntitle: T\n---\n\n"
 
 
@@ -65,6 +66,12 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
         {"token": "__X__", "line_text": "title: A __X__"},
         "---\ntitle: A __X__\n---\nb\n",
         "---\ntitle: A\n---\nb\n",
+    ),
+    (
+        "redact_secret",
+        {"line_text": "- ghp_REDACTED now"},
+        f"{HEAD}- {LIVE}\n- {LIVE} now{MARK_A}\n",
+        f"{HEAD}- {LIVE}\n- ghp_REDACTED now{MARK_A}\n",
     ),
     ("complete_frontmatter", {"key": "weight", "value": 3}, HEAD + "b\n", "---\ntitle: T\nweight: 3\n---\n\nb\n"),
     ("complete_frontmatter", {"key": "title", "value": "New"}, "b\n", "---\ntitle: New\n---\n\nb\n"),

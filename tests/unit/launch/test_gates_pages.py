@@ -27,6 +27,7 @@ from holdfast.launch.gates import (
     policy,
     rollback,
     schema,
+    secrets,
     template_tokens,
     universality,
 )  # fmt: skip
@@ -364,3 +365,31 @@ def test_a_page_that_people_made_long_may_be_long_and_not_longer() -> None:
     shorter = view_of({INSTALL_MD: long.replace("Line 1.\n", "")}, before={INSTALL_MD: long}, config=budgets)
     assert codes(policy.GATE, shorter) == []
     assert codes(policy.GATE, updated(long, long, config=budgets)) == ["BUDGET_LINES_EXCEEDED"]
+
+
+LIVE = "ghp_" + "a1B2c3D4e5F6g7H8i9" * 2
+
+
+def test_a_secret_on_a_page_is_a_blocker_that_does_not_repeat_it() -> None:
+    view = view_of(page_text(f"Use `{LIVE}`.{mark([CSV])}\n"))
+    (finding,) = found(secrets.GATE, view).findings
+
+    assert (finding.code, finding.fix_rule, finding.line) == ("SECRET_IN_PAGE", "redact_secret", 7)
+    assert finding.data == {"line_text": "Use `ghp_REDACTED`."}
+    assert LIVE not in str(finding)
+
+
+def test_a_redacted_page_passes_and_a_line_that_was_there_before_is_not_judged() -> None:
+    assert codes(secrets.GATE, view_of(page_text("Use `ghp_REDACTED` with token=REDACTED.\n"))) == []
+    before = page_text(f"Use {LIVE}.\n")
+    assert codes(secrets.GATE, view_of(f"{before}\nMore.\n", before={INSTALL_MD: before})) == []
+
+
+def test_a_secret_in_an_artifact_or_another_file_is_found() -> None:
+    view = view_of(page_text())
+    view.artifacts["snippet_catalog.json"]["snippets"][0]["code"] = f"token = '{LIVE}'"
+    view.files = {**view.files, "content/docs/tablekit/data.json": f'["{LIVE}"]'.encode()}
+
+    findings = found(secrets.GATE, view).findings
+    assert [finding.code for finding in findings] == ["SECRET_IN_PAGE", "SECRET_IN_ARTIFACT"]
+    assert LIVE not in str(findings)

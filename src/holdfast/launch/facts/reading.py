@@ -1,7 +1,7 @@
 """Reading the product's repository: text files that the inventory knows, within limits, and nothing else.
 
 A file that is not read is remembered with the reason, so that a page that lacks something can be explained. Links
-are not followed, and nothing that was read is ever run.
+are not followed, and nothing that was read is ever run. Credentials are redacted before anything sees the text.
 """
 
 import os
@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from holdfast.launch.facts.blocks import Section
+from holdfast.launch.secret_scan import redact_secrets
 
 __all__ = ["LARGEST_CODE", "LARGEST_PROSE", "LONGEST_LINE", "Repository"]
 
@@ -83,7 +84,7 @@ class Repository:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
         if any(len(line) > LONGEST_LINE for line in text.split("\n")):
             return self._skip(path, "line_too_long")
-        return text
+        return redact_secrets(text)
 
     def _skip(self, path: str, reason: str) -> str | None:
         self.skipped[path] = reason

@@ -10,12 +10,14 @@ from typing import Any
 from holdfast.launch.claim_marks import MARK, claims_of, mark
 from holdfast.launch.fixing.page_text import is_shell, line_of, without_lines
 from holdfast.launch.patching.page_lines import body_line, code_lines
+from holdfast.launch.secret_scan import redact_secrets
 
 __all__ = [
     "drop_duplicate_claim",
     "drop_uncited_line",
     "drop_unknown_mark",
     "mark_line",
+    "redact_secret",
     "remove_dead_link",
     "remove_template_token",
     "repair_anchor",
@@ -41,6 +43,13 @@ def remove_template_token(text: str, issue: Mapping[str, Any]) -> str:
     elif is_shell(left):
         return "\n".join(without_lines(lines, place, place + 1))
     return "\n".join([*lines[:place], left, *lines[place + 1 :]])
+
+
+def redact_secret(text: str, issue: Mapping[str, Any]) -> str:
+    """Redact what looks like a credential in the line; the issue names the line as it is without that."""
+    lines, redacted = text.split("\n"), redact_secrets(text).split("\n")
+    place = line_of(redacted, issue)
+    return text if place < 0 else "\n".join([*lines[:place], redacted[place], *lines[place + 1 :]])
 
 
 def remove_dead_link(text: str, issue: Mapping[str, Any]) -> str:

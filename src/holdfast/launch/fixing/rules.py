@@ -40,6 +40,7 @@ RULES: Mapping[str, Rule] = {
     ),
     "lint_fix": Rule({"rule_id": str}, page_rules.lint_fix),
     "mark_line": Rule({**_LINE, "claim_ids": list}, line_rules.mark_line),
+    "redact_secret": Rule(_LINE, line_rules.redact_secret),
     "remove_dead_link": Rule({**_LINE, "target": str}, line_rules.remove_dead_link),
     "remove_template_token": Rule({**_LINE, "token": str}, line_rules.remove_template_token),
     "repair_anchor": Rule({**_LINE, "target": str, "replacement": str}, line_rules.repair_anchor),

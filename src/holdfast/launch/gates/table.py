@@ -12,6 +12,7 @@ from holdfast.launch.gates.markdown_lint import GATE as MARKDOWN_LINT
 from holdfast.launch.gates.policy import GATE as POLICY
 from holdfast.launch.gates.rollback import GATE as ROLLBACK
 from holdfast.launch.gates.schema import GATE as SCHEMA
+from holdfast.launch.gates.secrets import GATE as SECRETS
 from holdfast.launch.gates.snippets import GATE as SNIPPETS
 from holdfast.launch.gates.template_tokens import GATE as TEMPLATE_TOKENS
 from holdfast.launch.gates.truthlock import GATE as TRUTHLOCK
@@ -21,5 +22,5 @@ __all__ = ["GATES"]
 
 GATES: tuple[Gate, ...] = (
     SCHEMA, FRONTMATTER, MARKDOWN_LINT, TEMPLATE_TOKENS, HUGO_CONFIG, HUGO_BUILD, INTERNAL_LINKS, EXTERNAL_LINKS,
-    SNIPPETS, TRUTHLOCK, CONSISTENCY, UNIVERSALITY, DISTRIBUTION, POLICY, ROLLBACK,
+    SNIPPETS, TRUTHLOCK, SECRETS, CONSISTENCY, UNIVERSALITY, DISTRIBUTION, POLICY, ROLLBACK,
 )  # fmt: skip

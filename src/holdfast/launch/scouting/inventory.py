@@ -18,10 +18,12 @@ from holdfast.launch.scouting.phantoms import linked_documents, phantom_paths
 from holdfast.launch.scouting.profile import repo_profile
 from holdfast.launch.scouting.roots import doc_entrypoints, example_paths, is_below, is_root_document, roots_of
 from holdfast.launch.scouting.selecting import Selection
+from holdfast.launch.secret_scan import find_secrets, redact_secrets
 
 __all__ = ["take_inventory"]
 
 _LONGEST_PATH = 1000
+_MOST_REDACTED = 500
 _MOST_KEPT = 64 << 20  # characters of prose and manifests that are held to look for phantoms
 
 
@@ -50,7 +52,8 @@ def take_inventory(root: Path, config: Mapping[str, Any]) -> dict[str, Any]:
     is_looking = ingestion.get("detect_phantom_paths", True)
     names = {entry.name.decode("utf-8", "replace") for entry in committed}
     said = {one["path"]: looking.texts.get(one["path"], "") for one in documents} if is_looking else {}
-    return {
+    redacted = sorted(looking.redacted, key=lambda one: (one["path"], one["line"], one["kind"]))[:_MOST_REDACTED]
+    return ({"redacted": redacted} if redacted else {}) | {
         "schema_version": "1.0",
         "repo_url": shown_address(config["github_repo_url"]),
         "repo_sha": config["github_ref"],
@@ -105,6 +108,7 @@ class _Looking:
         self.files: list[dict[str, Any]] = []
         self.skipped: list[dict[str, str]] = []
         self.texts: dict[str, str] = {}
+        self.redacted: list[dict[str, Any]] = []
         self._root = root
         self._selection = Selection(ingestion)
         self._keeps_binary = ingestion.get("record_binary_files", True)
@@ -159,12 +163,15 @@ class _Looking:
         language = language_of(path)
         made: dict[str, Any] = {"path": path, "size": entry.size, "kind": "text", "lines": line_count(content)}
         made |= {"language": language} if language else {}
+        text = content.decode("utf-8").removeprefix("\ufeff")
         if entry.name in self._ignored or is_generated(path, content):
             made["generated"] = True
+        else:
+            self.redacted += [{"path": path, **secret._asdict()} for secret in find_secrets(text)]
         self.files.append(made)
         if (language in PROSE or is_manifest(path)) and self._kept + len(content) <= _MOST_KEPT:
             self._kept += len(content)
-            self.texts[path] = content.decode("utf-8").removeprefix("\ufeff")
+            self.texts[path] = redact_secrets(text)
 
 
 def _decoded(name: bytes) -> str:
