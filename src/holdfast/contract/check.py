@@ -52,7 +52,7 @@ def resolve(schema: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
 def _violations(schema: dict[str, Any], value: Any) -> Iterator[tuple[list[str | int], str]]:
     import jsonschema_rs
 
-    validator = jsonschema_rs.Draft202012Validator(schema)
+    validator = jsonschema_rs.Draft202012Validator(schema, offline=True)
     for error in validator.iter_errors(value):
         yield list(error.instance_path), error.message
 

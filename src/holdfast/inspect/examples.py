@@ -86,7 +86,7 @@ def _verdict(tool: ToolView, result: dict[str, Any]) -> str:
     from jsonschema_rs import ReferencingError, ValidationError, validator_for
 
     try:
-        wrong = next(iter(validator_for(schema).iter_errors(result["structuredContent"])), None)
+        wrong = next(iter(validator_for(schema, offline=True).iter_errors(result["structuredContent"])), None)
     except (ValidationError, ReferencingError) as error:
         return f"the output schema cannot be used: {error}"
     if wrong is None:

@@ -47,7 +47,7 @@ class SchemaValidator:
     __slots__ = ("_compiled",)
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
-        self._compiled = jsonschema_rs.Draft202012Validator(dict(schema), validate_formats=False)
+        self._compiled = jsonschema_rs.Draft202012Validator(dict(schema), validate_formats=False, offline=True)
 
     def violations(self, document: Any) -> list[Violation]:
         """Everything that is wrong with the document, in the order of the schema, bounded."""

@@ -1,6 +1,7 @@
 """Examples are run where that does no harm, and their answers are held against the contract."""
 
 import asyncio
+import socket
 from typing import Any
 
 import pytest
@@ -144,3 +145,14 @@ def test_a_tool_that_writes_is_not_called_though_it_may_be_repeated() -> None:
     view = read_surface({"snapshotVersion": 1, "tools": tools, "server": {"name": "s", "version": "1.0.0"}})
 
     assert [name for name, tool in view.tools.items() if is_safe(tool)] == ["get"]
+
+
+def test_a_reference_in_an_output_schema_is_not_fetched() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.setblocking(False)
+        schema = {"$ref": f"http://127.0.0.1:{listener.getsockname()[1]}/schema.json"}
+        (run,) = ran(good(count=3), outputSchema=schema)
+        with pytest.raises(BlockingIOError):  # nobody has connected
+            listener.accept()
+
+    assert "Retrieval is disabled" in run.problem

@@ -5,8 +5,10 @@ started a second time; to cancel does not stop a step; a changed version leaves 
 """
 
 import asyncio
+import base64
 import json
 import os
+import pickle
 import secrets
 import signal
 import subprocess
@@ -20,6 +22,8 @@ from time import monotonic
 import psutil
 import psycopg
 import pytest
+from dbos import DBOSPortableJSONSerializer
+from dbos._serialization import deserialize_args
 from tests.launch.pools import Machine, Pool, new_pool
 from tests.launch.postgres import fresh_schema
 from tests.launch.products import make_site, run_config
@@ -91,6 +95,7 @@ def test_a_run_of_a_machine_that_died_is_gone_on_with_by_another_and_never_done_
     assert bob.said("freed") == [f"{run_id} was held by a machine that is gone"]
     assert service.replay(run_id)[1] == []
     assert {row[0] for row in pool.queue_rows("application_version")} == {VERSION}
+    assert {row[0] for row in pool.queue_rows("serialization")} == {"portable_json"}
 
 
 def _impersonate(pool: Pool, service: RunService, run_id: str) -> None:
@@ -115,6 +120,12 @@ def _impersonate(pool: Pool, service: RunService, run_id: str) -> None:
     finally:
         queue.close()
     assert True not in given  # the request has one owner, whatever is started
+    with pytest.raises(ValueError, match="pickled"):  # a row that says that it is pickled runs nothing
+        deserialize_args(
+            base64.b64encode(pickle.dumps({"args": (), "kwargs": {}})).decode(),
+            "py_pickle",
+            DBOSPortableJSONSerializer(),
+        )
 
 
 def test_a_second_machine_in_the_same_directory_is_refused(pool: Pool, bob: Machine) -> None:

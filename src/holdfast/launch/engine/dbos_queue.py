@@ -7,7 +7,8 @@ into the queue again. So the queue's own tables can be dropped at any time.
 What DBOS does not do, and we do not expect of it (measured with 3.3): it starts nothing again that another
 executor id has left behind; under one executor id it starts what still runs a second time; a hash of the sources
 as version would leave everything behind after an update. So every process has an executor id of its own that no
-other ever has, dead ones are found by the leases of our store, and the version is ours.
+other ever has, dead ones are found by the leases of our store, and the version is ours. Its own serializer is
+pickle, which runs code of whoever can write to the database; ours is JSON, and rows that are pickled are refused.
 """
 
 import importlib.util
@@ -64,16 +65,17 @@ class DbosQueue:
 
     def open(self, executor_id: str, carry_out: Callable[[str], str]) -> None:
         """Make what is missing of the tables, and be given requests from now on, each in a thread of its own."""
-        from dbos import DBOS
+        from dbos import DBOS, DBOSPortableJSONSerializer
 
         def carry(request_id: str) -> str:  # DBOS takes functions only, no methods
             return carry_out(request_id)
 
         self.close()
+        _refuse_pickle()
         config: DBOSConfig = {
             "name": QUEUE, "system_database_url": self._url, "dbos_system_schema": self._schema,
             "executor_id": executor_id, "application_version": VERSION, "log_level": "CRITICAL",
-            "use_listen_notify": False, "enable_otlp": False,
+            "use_listen_notify": False, "enable_otlp": False, "serializer": DBOSPortableJSONSerializer(),
         }  # fmt: skip
         try:
             DBOS(config=config)
@@ -144,3 +146,13 @@ class DbosQueue:
             on_conflict="always_update",
         )
         self._shape = (per_member, in_all)
+
+
+def _refuse_pickle() -> None:
+    """A row names its serializer itself, so setting another one is not enough: DBOS must not unpickle any."""
+    from dbos import _serialization
+
+    def refuse(text: str) -> Any:
+        raise ValueError(f"a pickled row of {len(text)} characters is not read")
+
+    vars(_serialization.DBOSDefaultSerializer)["deserialize"] = refuse
