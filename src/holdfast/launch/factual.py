@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from holdfast.launch.claim_marks import without_marks
+from holdfast.launch.code_spans import code_spans, replace_code_spans
 from holdfast.launch.factual_words import (
     ABILITIES,
     ABILITY_PHRASE,
@@ -45,7 +46,6 @@ _LEAD = re.compile(r"(?:\s*>)*\s*(?:#{1,6}(?=\s|$)|[-*+]\s+(?:\[[ xX]\]\s)?)?\s*
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s")
 _DEFINITION = re.compile(r"\s{0,3}\[(?!\^)[^\]]+\]:\s*\S")
 _TABLE_RULE = re.compile(r"[\s|:+-]*-[\s|:+-]*")
-_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 _LINK = re.compile(
     r"!?\[((?:[^\[\]]|\[[^\[\]]*\])*)\](?:\((?:[^()\s]|\([^()]*\))*(?:\s+[\"'(][^)]*)?\)|\[[^\[\]]*\])"
 )
@@ -131,9 +131,11 @@ def names_of(facts: Mapping[str, Any]) -> frozenset[str]:
 def _reasons(line: str, known: re.Pattern[str], own: re.Pattern[str]) -> tuple[str, ...]:
     if _TABLE_RULE.fullmatch(line) or _DEFINITION.match(line) or _is_navigation(line):
         return ()
-    code = [span[2].strip() for span in _CODE_SPAN.finditer(line)]
-    text = visible(_CODE_SPAN.sub(lambda span: " `" + span[2].replace("[", " ").replace("]", " ") + "` ", line))
-    plain = own.sub(" ", _CODE_SPAN.sub(" ", text))
+    code = [span.code.strip() for span in code_spans(line)]
+    text = visible(
+        replace_code_spans(line, lambda span: " `" + span.code.replace("[", " ").replace("]", " ") + "` ")
+    )
+    plain = own.sub(" ", replace_code_spans(text, " "))
     named = [name for name in code if not own.fullmatch(name)]
     words = [word.lower().replace("’", "'") for word in _WORD.findall(plain)]
     spoken = frozenset(words)

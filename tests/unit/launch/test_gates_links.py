@@ -1,14 +1,19 @@
 """Links within a site: found in Markdown, and followed through what Hugo built."""
 
 import json
+import re
 import shutil
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.launch.gate_views import INSTALL_MD, artifacts, found, page_text, view_of
 from tests.launch.products import make_site
 
+from holdfast.launch.code_spans import code_spans
 from holdfast.launch.gates import hugo_build, internal_links
 from holdfast.launch.gates.gate import Finding
 from holdfast.launch.gates.view import View
@@ -152,3 +157,32 @@ def test_a_site_without_layouts_is_one_blocker_and_not_one_for_every_page(tmp_pa
 )
 def test_links_are_found_in_markdown(text: str, expected: list[tuple[str, bool]]) -> None:
     assert [(link.target, link.is_image) for link in page_links(text)] == expected
+
+
+# Beginning, what is repeated, end. The first took hours at 159 characters, others grew with the square.
+BOMBS = [
+    ("[", "[a](b)", ""), ("", "[", ""), ("", '[](a "', ""), ("", "[a](", ""), ("", "[a](<", ""),
+    ("", "[a]({{< ", ""),
+    ("", "[b](c) [a]({{< ", ""), ("[a](", " ", "x"), ('[a](b "', " ", ""), ("", "[a][", ""), ("", "`", "a"),
+    ("", "<a href='", ""), ("", "https://", ""), ("[a]: ", "<", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("begin", "unit", "end"), BOMBS)
+def test_a_long_line_of_a_page_takes_time_by_its_length_only(begin: str, unit: str, end: str) -> None:
+    def seconds(size: int) -> float:
+        line = begin + unit * (size // len(unit)) + end
+        start = process_time()
+        page_links(f"Text.\n\n{line}\n")
+        return process_time() - start
+
+    seconds(160)
+    # Four times the text: what grows with the square takes sixteen times as long.
+    assert seconds(12_000) < 10 * max(seconds(3_000), 0.01)
+
+
+@given(st.text(alphabet="`a\n ", max_size=40))
+def test_code_spans_are_those_of_the_definition(text: str) -> None:
+    defined = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
+
+    assert code_spans(text) == [(one.start(), one.end(), one[2]) for one in defined.finditer(text)]

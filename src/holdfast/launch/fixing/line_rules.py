@@ -60,7 +60,7 @@ def remove_dead_link(text: str, issue: Mapping[str, Any]) -> str:
         return text
     target = re.escape(issue["data"]["target"])
     image = re.compile(rf"!\[[^\]]*\]\(\s*<?{target}>?{_TITLE}")
-    link = re.compile(rf"\[((?:[^\[\]]|\[[^\[\]]*\](?:\([^()]*\))?)*)\]\(\s*<?{target}>?{_TITLE}")
+    link = re.compile(rf"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(\s*<?{target}>?{_TITLE}")
     tag = re.compile(rf"""<a\b[^<>]*\bhref\s*=\s*["']{target}["'][^<>]*>(.*?)</a>""", re.IGNORECASE)
     picture = re.compile(rf"""<img\b[^<>]*\bsrc\s*=\s*["']{target}["'][^<>]*>""", re.IGNORECASE)
     left = image.sub("", picture.sub("", lines[place]))

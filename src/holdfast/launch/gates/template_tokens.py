@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from holdfast.launch.code_spans import replace_code_spans
 from holdfast.launch.gates.gate import Checked, Finding, Gate, everywhere, seconds
 from holdfast.launch.gates.schema import front_matter_for
 from holdfast.launch.gates.view import Page, View
@@ -11,7 +12,6 @@ from holdfast.launch.gates.view import Page, View
 __all__ = ["GATE", "check"]
 
 _TOKEN = re.compile(r"__[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*__|\{\{(?![<%])[^{}]*\}\}")
-_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 _SHORTCODE = re.compile(r"\{\{[<%].*?[>%]\}\}")
 
 
@@ -25,7 +25,7 @@ def _page(page: Page, view: View) -> Iterator[Finding]:
     lines = [(number, line) for number, line in enumerate(front, 1) if number in page.touched] + page.prose
     planned = front_matter_for(page, view)
     for number, line in lines:
-        shown = _SHORTCODE.sub(" ", _CODE_SPAN.sub(" ", line))
+        shown = _SHORTCODE.sub(" ", replace_code_spans(line, " "))
         for token in dict.fromkeys(_TOKEN.findall(shown)):
             key = _key_of(page, token, planned) if number <= page.offset else None
             yield Finding(

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from holdfast.launch.claim_marks import claims_of, normalised, without_marks
+from holdfast.launch.code_spans import replace_code_spans
 from holdfast.launch.factual import FactualLine, visible
 from holdfast.launch.factual_words import FORMATS
 from holdfast.launch.gates.gate import Checked, Finding, Gate, everywhere, seconds
@@ -24,7 +25,6 @@ _RISKY = re.compile(
     re.IGNORECASE,
 )
 _CLAIM_ID = re.compile(r"clm_[0-9a-f]{16}")
-_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 _WORD = re.compile(r"[^\W_]+")
 _SHORTEST_QUOTE = 12  # characters that a line must share with a claim to be taken for it
 _LONGEST_TEXT = 500
@@ -159,7 +159,7 @@ class _Ledger:
     ) -> Iterator[Finding]:
         """Formats that the line names, and that neither its claims nor the list of formats know."""
         told = {word for claim in claims for word in self._said[claim["claim_id"]]}
-        named = [word for word in _words(visible(_CODE_SPAN.sub(" ", line))) if word in FORMATS]
+        named = [word for word in _words(visible(replace_code_spans(line, " "))) if word in FORMATS]
         for word in sorted(set(named) - told - self._formats):
             yield Finding(
                 "FORMAT_NOT_GROUNDED",

@@ -6,13 +6,13 @@ from typing import Any
 
 from holdfast.errors import ToolError
 from holdfast.launch.claim_marks import mark
+from holdfast.launch.code_spans import code_spans
 from holdfast.launch.gates.gate import Checked, Finding, Gate, everywhere, seconds
 from holdfast.launch.gates.snippets import Known, is_install_command, language_of
 from holdfast.launch.gates.view import Page, View
 
 __all__ = ["GATE", "check"]
 
-_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 _LIMITATION = re.compile(r"limit|not supported|caveat", re.IGNORECASE)
 _PLACES = ("docs", "products", "kb", "reference", "blog")
 
@@ -108,9 +108,9 @@ def _commands(page: Page) -> Iterator[tuple[int, str]]:
             if is_install_command(line):
                 yield number, line
     for number, line in page.prose:
-        for span in _CODE_SPAN.finditer(line):
-            if is_install_command(span[2]):
-                yield number, span[2].strip()
+        for span in code_spans(line):
+            if is_install_command(span.code):
+                yield number, span.code.strip()
 
 
 def _expected(found: str, commands: list[str]) -> str:

@@ -7,6 +7,8 @@ addresses stay what they are; the rest becomes words. Nothing here knows what a 
 import html
 import re
 
+from holdfast.launch.code_spans import code_spans
+
 __all__ = [
     "anchor", "as_sentence", "cell", "code", "heading_text", "holds_shortcode", "plain", "prose", "sentences_of",
     "short_slug", "short_title", "slug",
@@ -17,7 +19,6 @@ _SPACES = re.compile(r"\s+")
 _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 _ROLE = re.compile(r":(?:py:)?[a-z]+:`~?\.?([^`<>]+?)(?:\s*<[^`>]*>)?`")
 _RST_LINK = re.compile(r"`([^`<>]+?)\s*<[^`>]+>`__?")
-_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 _IMAGE = re.compile(r"!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])")
 _LINK = re.compile(r"\[([^\[\]]+)\](?:\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])")
 _ADDRESS = re.compile(r"<?(https?://[A-Za-z0-9][^\s<>\"'`|\\^{}\[\]]*)>?")
@@ -51,9 +52,9 @@ def prose(text: str) -> str:
     text = _RST_LINK.sub(r"\1", _ROLE.sub(r"`\1`", text))
     pieces: list[str] = []
     end = 0
-    for span in _CODE_SPAN.finditer(text):
-        pieces += [_words(text[end : span.start()]), code(span[2])]
-        end = span.end()
+    for span in code_spans(text):
+        pieces += [_words(text[end : span.start]), code(span.code)]
+        end = span.end
     made = "".join([*pieces, _words(text[end:])]).strip()
     lead = _LEADING.match(made)
     return made if lead is None else f"{lead[0]}\\{made[lead.end() :]}"
