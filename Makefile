@@ -89,6 +89,7 @@ bench: setup
 	$(BIN)/python benchmarks/host_overhead.py
 	$(BIN)/python benchmarks/contract_diff.py
 	$(BIN)/python benchmarks/schema_fuzz.py --pairs 20000
+	$(BIN)/python -m benchmarks.schema_suite
 	$(BIN)/python benchmarks/help_time.py
 
 # Fetches pinned packages and other tools into ~/.cache/holdfast-bench; about half an hour the first time.

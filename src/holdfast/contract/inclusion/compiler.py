@@ -47,6 +47,7 @@ _LENGTHS = {
     "maxProperties": (AtMost, "object"),
 }
 _UNBOUNDED = 10**9
+_MAX_DYNAMIC = 200
 _PROPERTIES = frozenset({"properties", "patternProperties", "additionalProperties"})
 
 
@@ -81,6 +82,7 @@ class Compiler:
         self._recursive: set[tuple[int, str]] = set()
         self._sizes: dict[tuple[int, str], int] = {}
         self._counting = [0]
+        self._dynamic = 0  # how many terms so far mean something else wherever they are met
 
     def compile_start(self) -> Node:
         """The term of the whole document."""
@@ -106,6 +108,7 @@ class Compiler:
         self._open[key] = self._descents
         self._depth += 1
         self._counting.append(1)
+        dynamic = self._dynamic
         try:
             node = self.pool.conjunction(self.parts(schema, base).values())
         finally:
@@ -113,6 +116,10 @@ class Compiler:
             self._depth -= 1
             self._sizes[key] = self._counting.pop()
             self._counting[-1] += self._sizes[key]
+        if self._dynamic > dynamic:  # met elsewhere, the same schema may mean something else
+            if key in self._recursive:
+                raise Undecided("a recursive schema depends on what leads to it")
+            return node
         if key in self._recursive:
             self.pool.bodies.setdefault(self._name(schema, base), node)
         self._keep.append(schema)
@@ -183,12 +190,20 @@ class Compiler:
     def _reference(self, schema: dict[str, Any], base: str, keyword: str) -> Node:
         place = self.document.follow(keyword, schema[keyword], base)
         if place is None:
-            text = f"{keyword} {schema[keyword]!r} is not resolved"
-            # One that leaves the document depends on its absolute address, any other on the whole document.
-            outside = keyword == "$ref" and self.document.leads_outside(schema[keyword], base)
-            where = base if outside else self.document.text_of(Place(schema, base))
-            return self.pool.make(Opaque, f"{text}\n{where}")
+            return self.opaque(f"{keyword} {schema[keyword]!r} is not resolved", Place(schema, base))
         return self.compile(place.schema, place.base)
+
+    def opaque(self, reason: str, place: Place) -> Node:
+        """The term of a place whose meaning is not known.
+
+        It equals the same place in a document of the same content and no other term. Beside dynamic anchors a
+        place can mean something else each time that a reference leads to it, so each time is a term of its own.
+        """
+        if self.document.has_dynamic_anchors:
+            self._dynamic += 1
+            if self._dynamic > _MAX_DYNAMIC:
+                raise Undecided("too many references depend on what leads to them")
+        return self.pool.make(Opaque, f"{reason}\n{self._dynamic} {self.document.text_of(place)}")
 
     def _type(self, value: Any, keyword: str) -> Node:
         names = [value] if isinstance(value, str) else value

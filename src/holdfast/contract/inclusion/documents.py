@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
@@ -30,7 +31,7 @@ _REF_ALONE = frozenset({"draft-04", "draft-06", "draft-07"})
 
 @dataclass(frozen=True)
 class Place:
-    """A schema inside a document, and the URI that references in it are relative to."""
+    """A schema inside a document, and the URI in force where it begins: its own `$id` is relative to that."""
 
     schema: Any
     base: str
@@ -59,16 +60,20 @@ class Document:
         self.root = _spoken(written, self.dialect)
         root = self.root
         self.ref_hides_siblings = self.dialect in _REF_ALONE
-        self._resources: dict[str, Any] = {}
+        self._resources: dict[str, Place | None] = {}
         self._anchors: dict[tuple[str, str], Place | None] = {}
         self._links: dict[tuple[int, str], dict[str, Place | None]] = {}
         self._texts: dict[int, str] = {}
         self._kept: list[Any] = []  # schemas stay alive as long as their ids are keys
         self._dynamic: dict[str, list[Place]] = {}
-        self.start = Place(root, self._base("", root))
-        self._resources.setdefault(self.start.base, root)
-        self._resources.setdefault("", root)
+        self.start = Place(root, "")
+        self._resources[self._base("", root)] = self._resources[""] = self.start
         self._scan()
+
+    @property
+    def has_dynamic_anchors(self) -> bool:
+        """Whether the meaning of a reference can depend on the schemas that lead to it."""
+        return bool(self._dynamic)
 
     def resolve(self, reference: Any, base: str) -> Place | None:
         """What a `$ref` at a place with this base leads to, or None when it is not in this document."""
@@ -80,11 +85,7 @@ class Document:
             return None
         if fragment and not fragment.startswith("/"):
             return self._anchors.get((address, fragment))
-        return self._by_pointer(resource, address, unquote(fragment))
-
-    def leads_outside(self, reference: str, base: str) -> bool:
-        """Whether a reference leaves the document: then its absolute address says all there is to know of it."""
-        return _target(reference, base)[0] not in self._resources
+        return self._by_pointer(resource, unquote(fragment))
 
     def follow(self, keyword: str, reference: Any, base: str) -> Place | None:
         """What a reference of any kind must mean whoever leads to it, or None when that is unknown or can differ.
@@ -108,10 +109,15 @@ class Document:
         return self._base(base, schema)
 
     def _base(self, base: str, schema: Any) -> str:
+        name = self._id(schema)
+        return base if name is None else _split(base, name)[0]
+
+    def _id(self, schema: Any) -> str | None:
+        """The `$id` that gives a schema its own address; None for an anchor and for one that `$ref` hides."""
         name = schema.get("$id", schema.get("id")) if isinstance(schema, dict) else None
         if not isinstance(name, str) or name.startswith("#") or (self.ref_hides_siblings and "$ref" in schema):
-            return base
-        return _split(base, name)[0]
+            return None
+        return name
 
     def _scan(self) -> None:
         pending: list[tuple[Any, str]] = [(self.root, "")]
@@ -120,13 +126,15 @@ class Document:
             if not isinstance(schema, dict):
                 continue
             base = self._base(outer, schema)
-            if base != outer:
-                self._resources.setdefault(base, schema)
-            self._name(schema, base)
+            if self._id(schema) is not None:
+                known = self._resources.setdefault(base, Place(schema, outer))
+                if known is not None and known.schema is not schema:
+                    self._resources[base] = None  # one address for two schemas means either, so it is not followed
+            self._name(schema, outer, base)
             pending.extend((part, base) for part in subschemas(schema))
 
-    def _name(self, schema: dict[str, Any], base: str) -> None:
-        place = Place(schema, base)
+    def _name(self, schema: dict[str, Any], outer: str, base: str) -> None:
+        place = Place(schema, outer)
         for keyword in ("$anchor", "$dynamicAnchor"):
             if isinstance(schema.get(keyword), str):
                 self._anchor(base, schema[keyword], place)
@@ -143,17 +151,17 @@ class Document:
         # One name for two schemas means either, so it is not followed.
         self._anchors[base, name] = place if known is not None and known.schema is place.schema else None
 
-    def _by_pointer(self, resource: Any, base: str, pointer: str) -> Place | None:
-        value = resource
+    def _by_pointer(self, resource: Place, pointer: str) -> Place | None:
+        value, base = resource.schema, resource.base
         for part in pointer.split("/")[1:]:
             word = part.replace("~1", "/").replace("~0", "~")
+            base = self._base(base, value)
             if isinstance(value, dict) and word in value:
                 value = value[word]
             elif isinstance(value, list) and _INDEX.fullmatch(word) and int(word) < len(value):
                 value = value[int(word)]
             else:
                 return None
-            base = self._base(base, value)
         return Place(value, base)
 
     def closure(self, place: Place) -> str:
@@ -164,23 +172,31 @@ class Document:
         pending = [place]
         while pending:
             for name, target in self._linked(pending.pop()).items():
+                if target is None:  # an unresolved reference can mean anything
+                    return self.text_of(place)
                 if name not in collected:
-                    collected[name] = "" if target is None else self._text(target)
-                    if target is not None:
-                        pending.append(target)
+                    collected[name] = self._text(target)
+                    pending.append(target)
         return json.dumps([self.dialect, place.base, self._text(place), collected], sort_keys=True)
 
     def text_of(self, place: Place) -> str:
         """A text that says everything that any schema in this document can depend on."""
-        return json.dumps([self.dialect, place.base, self._text(place), self._text(Place(self.root, ""))])
+        return json.dumps([place.base, self._text(place), self.whole_text])
+
+    @cached_property
+    def whole_text(self) -> str:
+        """A text that is the same for documents of the same content, but for the words that only people read.
+
+        Beside dynamic anchors the order of keys counts as well: it is the order in which references are followed.
+        """
+        return _digest(json.dumps([self.dialect, _bare(self.root)], sort_keys=not self._dynamic))
 
     def _text(self, place: Place) -> str:
         """A short text that is the same for schemas that are written the same, but for what only people read."""
         key = id(place.schema)
         if key not in self._texts:
             self._kept.append(place.schema)
-            written = json.dumps(_bare(place.schema), sort_keys=True)
-            self._texts[key] = sha256(written.encode("utf-8", "surrogatepass")).hexdigest()
+            self._texts[key] = _digest(json.dumps(_bare(place.schema), sort_keys=True))
         return self._texts[key]
 
     def _linked(self, place: Place) -> dict[str, Place | None]:
@@ -204,6 +220,10 @@ class Document:
                     if isinstance(schema.get(keyword), str):
                         yield keyword, schema[keyword], base
                 pending.extend((part, base) for part in subschemas(schema))
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _target(reference: str, base: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any, Protocol
 
 from holdfast.contract.inclusion.documents import Document, Place
-from holdfast.contract.inclusion.nodes import Has, Node, Opaque, Pool
+from holdfast.contract.inclusion.nodes import Has, Node, Pool
 
 __all__ = ["unevaluated_items", "unevaluated_properties"]
 
@@ -29,6 +29,7 @@ class _Compiles(Protocol):
     def properties(self, named: dict[str, Node], patterned: dict[str, Node], rest: Node) -> Node: ...
     def items(self, prefix: list[Node], rest: Node) -> Node: ...
     def places_of(self, schema: dict[str, Any], base: str) -> list[Place | None]: ...
+    def opaque(self, reason: str, place: Place) -> Node: ...
 
 
 @dataclass
@@ -84,7 +85,7 @@ def _by_cases(
     conditions = list(dict.fromkeys(node for part in seen or () for node in part.conditions))
     if seen is None or len(conditions) > _MAX_CONDITIONS:
         reason = "an unevaluated keyword depends on too much, or on what a reference hides"
-        return pool.make(Opaque, f"{reason}\n{compiler.document.text_of(place)}")
+        return compiler.opaque(reason, place)
     cases = []
     for truths in product((True, False), repeat=len(conditions)):
         truth = dict(zip(conditions, truths, strict=True))

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from holdfast.contract.inclusion import Effect, compare_schemas
-from holdfast.contract.inclusion.documents import Document
+from holdfast.contract.inclusion.documents import Document, Place
 from holdfast.contract.inclusion.model import Undecided
 
 ROOT: dict[str, Any] = {
@@ -18,6 +18,11 @@ ROOT: dict[str, Any] = {
         "data": {"const": {"$id": "https://e.test/fake", "$anchor": "fake"}},
     },
 }
+
+
+def base_inside(document: Document, place: Place) -> str:
+    """The URI that references inside a schema are relative to."""
+    return document.base_of(place.schema, place.base)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +39,7 @@ ROOT: dict[str, Any] = {
 )
 def test_a_reference_inside_the_document_is_found(reference: str, kind: str) -> None:
     document = Document(ROOT)
-    place = document.resolve(reference, document.start.base)
+    place = document.resolve(reference, base_inside(document, document.start))
 
     assert place is not None
     assert place.schema["type"] == kind
@@ -47,18 +52,34 @@ def test_a_reference_inside_the_document_is_found(reference: str, kind: str) -> 
 def test_a_reference_that_leads_nowhere_is_not_followed(reference: str) -> None:
     document = Document(ROOT)
 
-    assert document.resolve(reference, document.start.base) is None
-    assert document.resolve("https://e.test/fake", document.start.base) is None
+    assert document.resolve(reference, base_inside(document, document.start)) is None
+    assert document.resolve("https://e.test/fake", base_inside(document, document.start)) is None
 
 
 def test_references_below_an_id_are_relative_to_it() -> None:
     document = Document(ROOT)
-    place = document.resolve("inner", document.start.base)
+    place = document.resolve("inner", base_inside(document, document.start))
 
     assert place is not None
-    target = document.resolve("#/$defs/x", place.base)
+    target = document.resolve("#/$defs/x", base_inside(document, place))
     assert target is not None
     assert target.schema == {"type": "boolean"}
+
+
+def test_a_relative_id_below_a_relative_id_is_joined_once() -> None:
+    def nested(kind: str) -> dict[str, Any]:
+        parts = {"f": {"$id": "n/foo", "$ref": "./bar"}, "p": {"$id": "n/bar", "type": kind}}
+        return {"$id": "https://e.test/b", "$ref": "n/foo", "$defs": parts}
+
+    assert compare_schemas(nested("number"), nested("string")).effect is Effect.INCOMPARABLE
+    assert compare_schemas(nested("number"), nested("integer")).effect is Effect.NARROWS
+    assert compare_schemas(nested("number"), {"type": "number"}).effect is Effect.EQUAL
+
+
+def test_one_address_for_two_schemas_is_not_followed() -> None:
+    parts = {"a": {"$id": "x", "type": "string"}, "b": {"$id": "x", "type": "integer"}}
+
+    assert Document({"$defs": parts}).resolve("x", "") is None
 
 
 def test_a_dynamic_reference_is_followed_only_when_one_anchor_can_be_meant() -> None:

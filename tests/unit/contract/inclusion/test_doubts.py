@@ -94,6 +94,21 @@ def test_a_reference_that_leads_outside_may_look_at_anything(word: str, world: A
     assert compare_schemas(old, {**old, "title": "t"}).effect is Effect.EQUAL
 
 
+def test_one_dynamic_reference_means_another_schema_for_each_that_leads_to_it() -> None:
+    def caller(name: str, kind: str) -> dict[str, Any]:
+        return {"$id": name, "$ref": "common", "$defs": {"t": {"$dynamicAnchor": "T", "type": kind}}}
+
+    common = {"$id": "common", "$dynamicRef": "#T", "$defs": {"t": {"$dynamicAnchor": "T"}}}
+    both = {
+        "$id": "https://e.test/r", "allOf": [{"$ref": "x"}, {"not": {"$ref": "y"}}],
+        "$defs": {"x": caller("x", "number"), "y": caller("y", "string"), "c": common},
+    }  # fmt: skip
+
+    assert jsonschema_rs.validator_for(both).is_valid(1)
+    assert compare_schemas(both, False).effect in (Effect.NARROWS, Effect.UNKNOWN)
+    assert compare_schemas(both, {**both, "title": "t"}).effect is Effect.EQUAL
+
+
 def test_a_doubt_about_one_kind_of_name_does_not_outlive_what_is_certain() -> None:
     old = {"type": "object", "required": ["a"], "properties": {"a": S}}
     new = {**old, "patternProperties": {"^(?!a)": {}}}
