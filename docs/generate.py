@@ -14,6 +14,7 @@ from holdfast.present.eras import TRANSLATIONS
 from holdfast.present.profile import PROFILES
 from holdfast.probe.pages import with_checks
 from holdfast.search.configuration.keys import JSON, KEYS, REFUSED, TOML, Key, spelled
+from holdfast.search.configuration.pairofcleats import NO_EFFECT
 from holdfast.search.request_fields import FIELDS, GROUPS, SHORTCUTS, Field
 from holdfast.settings import SETTINGS
 from holdfast.vocabulary.events import EVENTS
@@ -246,9 +247,13 @@ CONFIGURATION_FORMAT = """# Configuration of a searched repository
 Two files at the root of a repository say how it is indexed and searched: `.pairofcleats.json` (JSON; comments and
 trailing commas are fine) and `holdfast.toml`, there in the table `[search]`. In its place,
 `[tool.holdfast.search]` of a `pyproject.toml` counts. Where both say something, `holdfast.toml` wins, key by key.
-What a call or a command line says wins over all of them. A key that is not listed here, or a value that cannot be,
-is refused with everything that is wrong: `INVALID_REQUEST`. No file may be larger than 256 KiB. `config_status`
-tells every value and where it comes from.
+What a call or a command line says wins over all of them. No file may be larger than 256 KiB. `config_status` lists
+every value and where it comes from.
+
+In TOML a key that is not listed here, or a value that cannot be, is refused with everything that is wrong:
+`INVALID_REQUEST`. A `.pairofcleats.json` may be written for another program, so it refuses nothing: a key that is
+unknown, refused or invalid is left out, and a file that is not JSON as a whole. `check_status`, `config_status`
+and `holdfast index build` report each of them.
 
 """
 
@@ -278,7 +283,11 @@ def search_configuration() -> str:
         + table(("in JSON", "in TOML, below `[search]`", "value", "default", "meaning"), rows)
         + "\nThe next update or search follows another `indexing` and decides about every file anew; files that "
         "stay in the index are not parsed again.\n\n## Refused\n\nThe files come with the project. One that was "
-        "only cloned may tune, and never harm.\n\n" + table(("key", "why", "what to do"), refused)
+        "only cloned may tune, and never harm.\n\n"
+        + table(("key", "why", "what to do"), refused)
+        + "\n## Keys of PairOfCleats\n\n`indexing.maxFileBytes` as one number, `indexing.fileCaps` (`maxBytes` by "
+        "default and by mode) and `mcp.mode` `auto` are read as the keys above. The others have no effect and are "
+        "only reported.\n\n" + table(("key", "why"), ((f"`{row.path}`", row.reason) for row in NO_EFFECT))
     )
 
 

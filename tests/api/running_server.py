@@ -44,7 +44,7 @@ def write_place(root: Path) -> Place:
     for other in (place.bare, place.broken, root / "confidential"):
         other.mkdir()
         (other / "one.py").write_text("def one(): ...\n")
-    (place.broken / ".pairofcleats.json").write_text("{ broken")
+    (place.broken / "holdfast.toml").write_text("[search")
     for indexed in (place.project, root / "confidential"):
         build_index(find_repository(indexed), place.cache)
     return place

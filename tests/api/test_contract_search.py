@@ -136,7 +136,7 @@ def test_a_broken_configuration_is_told_by_every_request_and_harms_no_other_repo
     got = server.get(path)
 
     assert (got.status, got.json["code"]) == (400, "INVALID_REQUEST")
-    assert got.json["violations"][0]["params"] == {"file": ".pairofcleats.json", "line": 1, "column": 3}
+    assert got.json["violations"][0]["params"]["file"] == "holdfast.toml"
     assert server.get("/search?q=budget").status == 200
 
 

@@ -134,10 +134,10 @@ def test_a_repository_without_an_index_is_told_how_to_get_one(client: OfficialCl
 
 @pytest.fixture(scope="module")
 def broken(tmp_path_factory: pytest.TempPathFactory) -> SearchPlace:
-    """A place whose configuration is no JSON."""
+    """A place whose configuration is not valid TOML."""
     place = make_place(tmp_path_factory.mktemp("broken"), indexed=False)
     place.add_inputs()
-    (place.repo / ".pairofcleats.json").write_text("{ nothing of this is JSON")
+    (place.repo / "holdfast.toml").write_text("[search")
     return place
 
 
@@ -146,11 +146,11 @@ def test_a_broken_configuration_is_told_by_every_tool_and_the_server_lives_on(br
     with bench_at(broken) as bench:
         told = {tool: bench.outcome(tool, promise.examples[0]) for tool, promise in PROMISES.items()}
     assert {tool: error.code for tool, error in told.items()} == dict.fromkeys(PROMISES, "INVALID_REQUEST")
-    assert all(".pairofcleats.json" in error.message for error in told.values())
+    assert all("holdfast.toml" in error.message for error in told.values())
     with connected(broken, "native") as client:
         calls = [(tool, PROMISES[tool].examples[0]) for tool in ("search", "build_index", "index_status")]
         answers = client.call_all(calls)
         assert {answer.code for answer in answers} == {"INVALID_REQUEST"}
-        assert all(".pairofcleats.json" in answer.payload["message"] for answer in answers)
-        (broken.repo / ".pairofcleats.json").unlink()
+        assert all("holdfast.toml" in answer.payload["message"] for answer in answers)
+        (broken.repo / "holdfast.toml").unlink()
         assert client.call("search", query="budget").code == "NO_INDEX"

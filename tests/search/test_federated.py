@@ -160,7 +160,7 @@ def test_a_damaged_index_a_broken_configuration_and_one_that_vanished_harm_no_ot
     build = IndexHome(index_home(find_repository(place.roots["api"]), place.cache)).current()
     assert build is not None
     build.store.write_bytes(b"no database at all" * 100)
-    (place.roots["web"] / ".pairofcleats.json").write_text("{broken")
+    (place.roots["web"] / "holdfast.toml").write_text("[search")
 
     payload = place.ask(repoPath="*")
     assert problems(payload) == {"api": "NO_INDEX", "web": "INVALID_REQUEST", "jobs": None, "bare": "NO_INDEX"}

@@ -333,12 +333,14 @@ def test_a_long_signature_is_searched_to_its_end(repository: Repository, cache: 
 
 
 def configure(repository: Repository, text: str) -> None:
-    """Write a configuration that git ignores and that no time of a file or directory gives away."""
+    """Write a configuration, TOML or JSON, that git ignores and that no time of a file or directory gives away."""
     root = repository.root
     times = root.stat()
     (root / ".git/info").mkdir(exist_ok=True)
-    (root / ".git/info/exclude").write_text(".pairofcleats.json\n")
-    (root / ".pairofcleats.json").write_text(text)
+    (root / ".git/info/exclude").write_text(".pairofcleats.json\nholdfast.toml\n")
+    for name in (".pairofcleats.json", "holdfast.toml"):
+        (root / name).unlink(missing_ok=True)
+    (root / ("holdfast.toml" if text.startswith("[") else ".pairofcleats.json")).write_text(text)
     os.utime(root, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
@@ -407,7 +409,7 @@ def test_a_configuration_that_changes_no_file_is_noted_once(repository: Reposito
 def test_a_broken_configuration_is_told_and_the_old_index_stays(repository: Repository, cache: Path) -> None:
     build_index(repository, cache)
     (repository.root / "src/late.py").write_text("def latecomer():\n    return 1\n")
-    configure(repository, '{"indexing": {"ignore": 5}}')
+    configure(repository, "[search.indexing]\nignore = 5")
     before = state_of(cache)
     for attempt in (lambda: build_index(repository, cache), lambda: build_index(repository, cache, full=True),
                     lambda: ensure_index(repository, cache)):  # fmt: skip
@@ -424,7 +426,7 @@ def test_a_watch_follows_a_changed_configuration_and_outlives_a_broken_one(
     configure(repository, "{}")
     reports: list[dict[str, Any]] = []
     notes: list[str] = []
-    steps = iter([TINY, "{", IGNORE_BUDGET])
+    steps = iter([TINY, "[search", IGNORE_BUDGET])
 
     def report(done: dict[str, Any]) -> None:
         reports.append(done)
@@ -443,7 +445,7 @@ def test_a_watch_follows_a_changed_configuration_and_outlives_a_broken_one(
     )  # fmt: skip
     assert [done["action"] for done in reports] == ["built", "updated", "refused", "updated"]
     assert "oversized" in reports[1]["skipped"]
-    assert notes[0].startswith("not brought up to date: .pairofcleats.json: is not valid JSON: line 1, column 2: ")
+    assert notes[0].startswith("not brought up to date: holdfast.toml: is not valid TOML")
     assert "configured" in reports[3]["skipped"]
 
 

@@ -99,16 +99,41 @@ def test_a_broken_configuration_is_told_by_every_call_until_it_is_mended(
     serve: Serve, repository: Repository, cache: Path
 ) -> None:
     build_index(repository, cache)
-    file = repository.root / ".pairofcleats.json"
-    file.write_text('{"search": {"top": "many"}, "nonsense": 1')
+    file = repository.root / "holdfast.toml"
+    file.write_text('[search]\ntop = "many"\nnonsense = 1')
     server = serve()
     for tool, arguments in (("search", {"query": "retry"}), ("index_status", {}), ("build_index", {})):
         assert server.refused(tool, arguments)["code"] == "INVALID_REQUEST"
 
-    file.write_text('{"search": {"top": 1}}')
+    file.write_text("[search]\ntop = 1")
     assert len(server.search("budget")["code"]) == 1
     file.unlink()
     assert len(server.search("budget")["code"]) > 1
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "status"),
+    [
+        ('{"quality": "max"}', "configuration_no_effect", "ok"),
+        ('{"cache": {"root": "/nowhere/x"}}', "configuration_refused", "warning"),
+        ('{"serach": 1}', "configuration_unknown_key", "warning"),
+        ("{ nothing of this is JSON", "configuration_unreadable", "warning"),
+    ],
+)
+def test_a_configuration_for_another_program_refuses_nothing_and_is_a_finding(
+    serve: Serve, repository: Repository, cache: Path, text: str, code: str, status: str
+) -> None:
+    (repository.root / ".pairofcleats.json").write_text(text)
+    server = serve()
+
+    server.done("build_index")
+    assert server.search("budget")["code"]
+    assert server.done("show_file", {"path": "src/budget.py"})["text"]
+    checked = server.done("check_status")
+    (found,) = [one for one in checked["findings"] if one["code"].startswith("configuration_")]
+    assert (found["code"], found["severity"]) == (code, "info" if status == "ok" else status)
+    assert code in [one["code"] for one in server.done("config_status")["warnings"]]
+    assert Path(server.done("index_status")["cacheRoot"]) == cache
 
 
 def test_what_the_configuration_counts_on_and_lacks_is_found_by_the_check(

@@ -45,7 +45,9 @@ def check_status(
     the configuration counts on and does not get.
     """
     about, findings = index_findings(repository, cache_dir)
-    findings += [_finding(one["code"], "warning", "configuration", one["message"], _CONFIGURE) for one in warnings]
+    findings += [
+        _finding(one["code"], _severity(one), "configuration", one["message"], _CONFIGURE) for one in warnings
+    ]
     findings += _cache_findings(cache_dir)
     findings += _git_findings(repository)
     findings += [_missing(name, hint) for name, hint in _unavailable(capabilities)]
@@ -85,6 +87,11 @@ def disk_findings(free: int, total: int) -> list[Finding]:
 
 def _finding(code: str, severity: str, area: str, message: str, remedy: str) -> Finding:
     return {"code": code, "severity": severity, "area": area, "message": message, "remedy": remedy}
+
+
+def _severity(warning: Mapping[str, str]) -> str:
+    """A key that is known to do nothing is only good to know."""
+    return "info" if warning["code"] == "configuration_no_effect" else "warning"
 
 
 def _state_findings(state: IndexState) -> Iterator[Finding]:

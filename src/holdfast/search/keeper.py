@@ -45,7 +45,8 @@ class IndexKeeper:
         return report
 
     def _refreshed(self, progress: Progress, stop: Stop, *, full: bool, wait: float) -> dict[str, Any]:
-        load_configuration(self.repository)  # a broken one is told before anything is touched
+        for warning in load_configuration(self.repository).warnings:  # raises before anything is touched
+            progress("note", 0, None, warning["message"])
         with self.home.writing(wait=wait, stop=stop):
             build = self.home.current()
             if full or build is None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from holdfast.errors import ToolError
 from holdfast.search.answers.config import ConfigStatus
 from holdfast.search.capabilities import platform_key
 from holdfast.search.config_status import config_status
@@ -61,12 +60,10 @@ def test_every_key_is_told_with_its_value_and_where_it_was_said(tmp_path: Path) 
             value = value[name]
 
 
-def test_a_broken_configuration_is_refused_with_everything_that_is_wrong(tmp_path: Path) -> None:
-    with pytest.raises(ToolError) as found:
-        status(tmp_path, '{"search": {"top": 0}, "mpc": {}}')
+def test_what_is_wrong_in_the_configuration_is_listed_and_refuses_nothing(tmp_path: Path) -> None:
+    told = status(tmp_path, '{"search": {"top": 0}, "mpc": {}, "quality": "max"}')
 
-    assert found.value.code == "INVALID_REQUEST"
-    assert found.value.details["violationCount"] == 2
+    assert codes(told) == ["configuration_invalid_value", "configuration_unknown_key", "configuration_no_effect"]
 
 
 def test_a_file_that_lost_against_another_is_a_warning(tmp_path: Path) -> None:

@@ -10,8 +10,11 @@ import pytest
 
 from holdfast.errors import ToolError
 from holdfast.search.configuration import KEYS, SearchConfiguration, is_refused, load_configuration
+from holdfast.search.configuration.document import check_document
 from holdfast.search.configuration.files import MAX_BYTES
+from holdfast.search.configuration.jsonc import parse_jsonc
 from holdfast.search.configuration.keys import JSON, REFUSED, TOML, spelled
+from holdfast.search.configuration.pairofcleats import mapped
 from holdfast.search.discover import Limits
 from holdfast.search.repository import find_repository
 from holdfast.search.request import SearchRequest
@@ -43,15 +46,85 @@ def refusal(root: Path, **files: str | bytes) -> ToolError:
     return error
 
 
+def left_out(root: Path, json: str | bytes) -> list[str]:
+    """The warnings about a `.pairofcleats.json` that is wrong; it refuses nothing."""
+    configuration = load(root, json=json)
+    assert all(warning["code"].startswith("configuration_") for warning in configuration.warnings)
+    assert all(warning["message"].isprintable() for warning in configuration.warnings)
+    assert str(root) not in str(configuration.warnings)
+    return [warning["message"] for warning in configuration.warnings]
+
+
+def violations(json: str) -> list[Any]:
+    """What is wrong with a JSON document, as the findings about it are made of."""
+    return check_document(mapped(parse_jsonc(json)), JSON, ".pairofcleats.json").violations
+
+
+UNREADABLE: list[tuple[str | bytes, str]] = [
+    ("", ".pairofcleats.json: is not valid JSON: line 1, column 1: the text ends too early"),
+    (b"\0\xff" * 50, ".pairofcleats.json: is not UTF-8"),
+    (b"\0" * 50, ".pairofcleats.json: is not valid JSON: line 1, column 1"),
+    (b"/" * (MAX_BYTES + 1), f".pairofcleats.json: is larger than {MAX_BYTES} bytes"),
+    ("[" * 100_000, "nested deeper than 64 levels"),
+    ('{"mcp": {}, "mcp": {}}', "line 1, column 13: the key 'mcp' stands twice"),
+    ("[]", ".pairofcleats.json: must be an object, not a list"),
+    ("null", ".pairofcleats.json: must be an object, not null"),
+]
+
+
+@pytest.mark.parametrize(("json", "words"), UNREADABLE, ids=range(len(UNREADABLE)))
+def test_a_json_file_that_cannot_be_read_is_a_warning_and_the_defaults_count(
+    tmp_path: Path, json: str | bytes, words: str
+) -> None:
+    (message,) = left_out(tmp_path, json)
+
+    assert words in message
+    assert set(load(tmp_path).origins.values()) == {"default"}
+    assert load(tmp_path).files == (".pairofcleats.json",)
+
+
+PUBLIC = """{
+  "cache": {"root": "/tmp/elsewhere"}, "quality": "max", "threads": 4,
+  "runtime": {"nodeOptions": "--require=./x.js"}, "tooling": {"lsp": {"servers": [{"cmd": "./run"}]}},
+  "mcp": {"mode": "auto", "queueMax": 5, "toolTimeoutMs": 9000},
+  "indexing": {"maxFileBytes": 5000, "maxFileLines": 9, "fileCaps": {"byMode": {"code": {"maxBytes": 7000}}},
+               "scm": {"provider": "git"}, "riskInterprocedural": {"enabled": true}},
+  "retrieval": {"graph": {"caps": {}}}, "search": {"annDefault": false, "rrf": {"k": 60}}
+}"""
+
+
+def test_the_public_keys_of_pairofcleats_are_mapped_or_reported_and_choose_no_place_or_program(
+    tmp_path: Path,
+) -> None:
+    configuration = load(tmp_path, json=PUBLIC)
+
+    assert configuration.indexing.limits == Limits(7000, 5000, 5000)
+    assert (configuration.mcp.mode, configuration.mcp.queue_max) == ("native", 5)
+    found = [(one["code"].removeprefix("configuration_"), one["message"]) for one in configuration.warnings]
+    places = {message.split(": ")[1]: code for code, message in found}
+    assert {place for place, code in places.items() if code == "refused"} == {
+        "/cache/root",
+        "/runtime",
+        "/tooling",
+    }
+    assert {place for place, code in places.items() if code == "no_effect"} == {
+        "/quality", "/threads", "/retrieval", "/indexing/maxFileLines", "/indexing/scm",
+        "/indexing/riskInterprocedural", "/search/annDefault", "/search/rrf",
+    }  # fmt: skip
+    assert len(places) == len(found) == 11
+
+
+def test_what_is_wrong_in_a_json_file_is_left_out_and_the_rest_counts(tmp_path: Path) -> None:
+    messages = left_out(tmp_path, '{"search": {"top": 0, "mode": "code"}, "serach": 1}')
+
+    assert messages == [
+        ".pairofcleats.json: /search/top: must be 1 or more (left out)",
+        ".pairofcleats.json: unknown key 'serach'; did you mean 'search'? (left out)",
+    ]
+    assert (load(tmp_path).search.top, load(tmp_path).search.mode) == (5, "code")
+
+
 BROKEN: list[tuple[dict[str, str | bytes], str]] = [
-    ({"json": ""}, ".pairofcleats.json: is not valid JSON: line 1, column 1: the text ends too early"),
-    ({"json": b"\0\xff" * 50}, ".pairofcleats.json: is not UTF-8"),
-    ({"json": b"\0" * 50}, ".pairofcleats.json: is not valid JSON: line 1, column 1"),
-    ({"json": b"/" * (MAX_BYTES + 1)}, f".pairofcleats.json: is larger than {MAX_BYTES} bytes"),
-    ({"json": "[" * 100_000}, "nested deeper than 64 levels"),
-    ({"json": '{"mcp": {}, "mcp": {}}'}, "line 1, column 13: the key 'mcp' stands twice"),
-    ({"json": "[]"}, ".pairofcleats.json: must be an object, not a list"),
-    ({"json": "null"}, ".pairofcleats.json: must be an object, not null"),
     ({"toml": "[search"}, "holdfast.toml: is not valid TOML"),
     ({"toml": "search = 1"}, "holdfast.toml: /search: must be an object, not an integer"),
     ({"toml": b"#\xff"}, "holdfast.toml: is not UTF-8: byte 1 is the first that is not"),
@@ -81,9 +154,7 @@ def test_a_broken_file_is_a_typed_error_that_names_it(
 
 @pytest.mark.parametrize("name", [".pairofcleats.json", "holdfast.toml"])
 @pytest.mark.parametrize("kind", ["fifo", "directory", "outside", "nowhere", "loop", "device"])
-def test_something_that_is_no_file_of_the_repository_is_refused_at_once(
-    tmp_path: Path, name: str, kind: str
-) -> None:
+def test_something_that_is_no_file_of_the_repository_is_never_read(tmp_path: Path, name: str, kind: str) -> None:
     (tmp_path / "elsewhere.json").write_text("{}")
     root = tmp_path / "root"
     root.mkdir()
@@ -96,11 +167,14 @@ def test_something_that_is_no_file_of_the_repository_is_refused_at_once(
         targets = {"outside": "../elsewhere.json", "nowhere": "gone", "loop": name, "device": "/dev/zero"}
         place.symlink_to(targets[kind])
 
-    refused: list[ToolError] = []
-    asking = threading.Thread(target=lambda: refused.append(refusal(root)), daemon=True)
-    asking.start()
-    asking.join(10)
-    assert refused[0].message.startswith(f"{name}: ")
+    def look() -> None:
+        found.append(refusal(root).message if name.endswith(".toml") else load(root).warnings[0]["message"])
+
+    found: list[str] = []
+    looking = threading.Thread(target=look, daemon=True)
+    looking.start()
+    looking.join(10)
+    assert found[0].startswith(f"{name}: ")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
@@ -142,13 +216,13 @@ WRONG: list[tuple[str, str, str, str]] = [
     ('{"search": {"top": 1e300}}', "/search/top", "maximum", "must be 1000 or less"),
     ('{"search": {"mode": "cod"}}', "/search/mode", "enum", "must be one of code, prose"),
     ('{"search": {"backend": 1}}', "/search/backend", "type", "must be a string, not an integer"),
-    ('{"mcp": {"mode": "auto"}}', "/mcp/mode", "enum", "must be one of native, sdk, legacy"),
+    ('{"mcp": {"mode": "other"}}', "/mcp/mode", "enum", "must be one of native, sdk, legacy"),
     ('{"mcp": {"maxBufferBytes": 10}}', "/mcp/maxBufferBytes", "minimum", "must be 1024 or more"),
     ('{"mcp": {"toolTimeouts": 1}}', "/mcp/toolTimeouts", "type", "must be an object"),
     ('{"mcp": {"toolTimeouts": {"serch": 1}}}', "/mcp/toolTimeouts", "propertyNames",
      "there is no tool 'serch'; did you mean 'search'?"),
     ('{"mcp": {"toolTimeouts": {"search": -1}}}', "/mcp/toolTimeouts/search", "minimum", "must be 0 or more"),
-    ('{"indexing": {"maxFileBytes": 5}}', "/indexing/maxFileBytes", "type", "must be an object, not an integer"),
+    ('{"indexing": {"maxFileBytes": "5"}}', "/indexing/maxFileBytes", "type", "must be an object, not a string"),
     ('{"indexing": {"maxFileBytes": {"code": 0}}}', "/indexing/maxFileBytes/code", "minimum", "1 or more"),
     ('{"indexing": {"ignore": "*.py"}}', "/indexing/ignore", "type", "must be a list, not a string"),
     ('{"indexing": {"ignore": ["a", 1]}}', "/indexing/ignore/1", "type", "must be a string, not an integer"),
@@ -168,16 +242,16 @@ WRONG: list[tuple[str, str, str, str]] = [
 def test_a_key_or_value_that_cannot_be_is_told_with_its_place(
     tmp_path: Path, text: str, path: str, keyword: str, message: str
 ) -> None:
-    (item,) = refusal(tmp_path, json=text).details["violations"]
+    (item,) = violations(text)
 
     assert (item["instancePath"], item["keyword"]) == (path, keyword)
     assert message in item["message"]
     assert item["schemaPath"].startswith("#")
+    assert item["message"] in left_out(tmp_path, text)[0]
 
 
-def source_faults(root: Path, entry: str) -> list[str]:
-    error = refusal(root, json=f'{{"dictionary": {{"sources": {{"en": {entry}}}}}}}')
-    return [item["message"] for item in error.details["violations"]]
+def source_faults(entry: str) -> list[str]:
+    return [item["message"] for item in violations(f'{{"dictionary": {{"sources": {{"en": {entry}}}}}}}')]
 
 
 @pytest.mark.parametrize(
@@ -199,44 +273,39 @@ def source_faults(root: Path, entry: str) -> list[str]:
     ],
 )
 def test_a_project_cannot_name_just_any_source(tmp_path: Path, source: str, fault: str) -> None:
-    (message,) = source_faults(tmp_path, f'{{"source": "{source}", "sha256": "{DIGEST}"}}')
+    entry = f'{{"source": "{source}", "sha256": "{DIGEST}"}}'
+    assert not load(tmp_path, json=f'{{"dictionary": {{"sources": {{"en": {entry}}}}}}}').dictionary_sources
+    (message,) = source_faults(f'{{"source": "{source}", "sha256": "{DIGEST}"}}')
 
     assert message.startswith(fault)
 
 
-def test_a_source_needs_its_digest_and_nothing_else(tmp_path: Path) -> None:
-    assert "the key 'sha256' is missing" in source_faults(tmp_path, '{"source": "https://host/x"}')[0]
-    assert "64 hexadecimal digits" in source_faults(tmp_path, '{"source": "x", "sha256": "abc"}')[0]
-    assert len(source_faults(tmp_path, '{"sha": 1, "url": 2}')) == 4
-    assert source_faults(tmp_path, "[]") == ["must be an object, not a list"]
-    error = refusal(
-        tmp_path, json=f'{{"models": {{"sources": {{"../x": {{"source": "a", "sha256": "{DIGEST}"}}}}}}}}'
-    )
-    assert "the name '../x' must be letters" in error.message
+def test_a_source_needs_its_digest_and_nothing_else() -> None:
+    assert "the key 'sha256' is missing" in source_faults('{"source": "https://host/x"}')[0]
+    assert "64 hexadecimal digits" in source_faults('{"source": "x", "sha256": "abc"}')[0]
+    assert len(source_faults('{"sha": 1, "url": 2}')) == 4
+    assert source_faults("[]") == ["must be an object, not a list"]
+    (item,) = violations(f'{{"models": {{"sources": {{"../x": {{"source": "a", "sha256": "{DIGEST}"}}}}}}}}')
+    assert "the name '../x' must be letters" in item["message"]
 
 
-def test_everything_that_is_wrong_is_listed_at_once_over_both_files(tmp_path: Path) -> None:
-    error = refusal(
-        tmp_path, json='{"search": {"top": 0, "mode": 1}, "x": 1}', toml='[search]\ntop = "a"\n[search.mpc]'
-    )
+def test_everything_that_is_wrong_in_toml_is_listed_at_once_whatever_stands_in_json(tmp_path: Path) -> None:
+    error = refusal(tmp_path, json='{"x": 1}', toml='[search]\ntop = "a"\nmode = 1\n[search.mpc]')
 
     places = [(item["params"]["file"], item["instancePath"]) for item in error.details["violations"]]
-    assert places == [
-        (".pairofcleats.json", "/search/top"),
-        (".pairofcleats.json", "/search/mode"),
-        (".pairofcleats.json", ""),
-        ("holdfast.toml", "/search/top"),
-        ("holdfast.toml", "/search"),
-    ]
-    assert error.message == ".pairofcleats.json: /search/top: must be 1 or more (and 4 more)"
+    assert places == [("holdfast.toml", place) for place in ("/search/top", "/search/mode", "/search")]
+    assert error.message == "holdfast.toml: /search/top: must be an integer, not a string (and 2 more)"
 
 
 def test_thousands_of_mistakes_are_counted_and_the_first_are_listed(tmp_path: Path) -> None:
-    keys = ", ".join(f'"k{number}": 1' for number in range(5000))
-    error = refusal(tmp_path, json=f"{{{keys}}}")
+    error = refusal(tmp_path, toml="[search]\n" + "\n".join(f"k{number} = 1" for number in range(5000)))
 
     assert error.details["violationCount"] == 5000
     assert len(error.details["violations"]) == 64
+    (tmp_path / "holdfast.toml").unlink()
+    messages = left_out(tmp_path, "{" + ", ".join(f'"k{number}": 1' for number in range(5000)) + "}")
+    assert len(messages) == 65
+    assert messages[-1] == ".pairofcleats.json: and 4936 more (left out)"
 
 
 @pytest.mark.parametrize(
@@ -246,12 +315,12 @@ def test_a_file_full_of_mistakes_takes_no_time(tmp_path: Path, group: str) -> No
     keys = ",".join(f'"sarch{number}":1' for number in range(16_000))
     started = time.process_time()
 
-    assert refusal(tmp_path, json=group % keys).details["violationCount"] >= 16_000
+    assert len(left_out(tmp_path, group % keys)) == 65
     assert time.process_time() - started < 2.0
 
 
 def test_what_one_caller_does_to_the_error_does_not_reach_the_next(tmp_path: Path) -> None:
-    first = refusal(tmp_path, json='{"x": 1}')
+    first = refusal(tmp_path, toml="[search]\nx = 1")
     first.details["violations"][0]["params"].clear()
 
     assert refusal(tmp_path).details["violations"][0]["params"]["additionalProperty"] == "x"
@@ -452,7 +521,7 @@ def test_the_digest_is_another_one_exactly_when_other_files_may_be_indexed(tmp_p
 
 
 def test_a_refused_file_is_told_apart_from_a_wrong_question(tmp_path: Path) -> None:
-    assert is_refused(refusal(tmp_path, json="{"))
+    assert is_refused(refusal(tmp_path, toml="[search"))
     with pytest.raises(ToolError) as wrong:
         SearchRequest.from_arguments({"query": " "})
     assert not is_refused(wrong.value)

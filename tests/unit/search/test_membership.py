@@ -97,7 +97,7 @@ def test_a_file_that_the_configuration_ignores_is_not_shown(tracked: Repository)
 
 
 def test_while_the_configuration_is_broken_nothing_is_told(tracked: Repository) -> None:
-    put(tracked.root, {".pairofcleats.json": "{"})
+    put(tracked.root, {"holdfast.toml": "[search"})
 
     with pytest.raises(ToolError) as found:
         why_left_out(tracked, "a.py")

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from holdfast.search.configuration.keys import KEYS, REFUSED, Key, Refusal, spelled
+from holdfast.search.configuration.keys import JSON, KEYS, REFUSED, Key, Refusal, spelled
+from holdfast.search.configuration.pairofcleats import NO_EFFECT
 from holdfast.search.configuration.refusals import guess, printable
 from holdfast.search.configuration.values import Place, check_value, type_violation
 from holdfast.search.request_schema import Violation
@@ -45,7 +46,7 @@ def check_document(table: Any, spelling: str, file: str, names: tuple[str, ...] 
 @cache
 def _declared(spelling: str) -> _Group:
     root = _Group()
-    rows: tuple[Key | Refusal, ...] = (*KEYS, *REFUSED)
+    rows: tuple[Key | Refusal, ...] = (*KEYS, *REFUSED, *(NO_EFFECT if spelling == JSON else ()))
     for row in rows:
         written = spelled(row.path, spelling)
         parts = row.path.split(".")[-len(written) :]
@@ -70,8 +71,10 @@ def _look(document: Document, table: Any, group: _Group, place: Place) -> None:
             _take(document, value, entry, Place(place.file, (*place.names, name), _rule(entry)))
         elif isinstance(entry, Refusal):
             inner = Place(place.file, (*place.names, name), _rule(entry))
-            message = f"it cannot be set here: {entry.reason}"
-            document.violations.append(inner.violation("refused", message, remedy=entry.hint))
+            refused = entry not in NO_EFFECT
+            message = f"it cannot be set here: {entry.reason}" if refused else f"no effect: {entry.reason}"
+            keyword = "refused" if refused else "noEffect"
+            document.violations.append(inner.violation(keyword, message, remedy=entry.hint))
         else:
             message = (
                 f"unknown key {printable(name)!r}{guess(name, list(group.usable()), len(document.violations))}"

@@ -1,8 +1,9 @@
 """Where the configuration of a repository is read from: `.pairofcleats.json` and `holdfast.toml` at its root.
 
 Both may say something; `holdfast.toml` wins, key by key. In its place, the table `[tool.holdfast.search]` of a
-`pyproject.toml` counts. A file that is wrong in any way is INVALID_REQUEST, with everything that is wrong. What
-was read is kept for as long as the files stay the same, so a call costs a look at three names.
+`pyproject.toml` counts. One of those that is wrong in any way is INVALID_REQUEST, with everything that is wrong. A
+`.pairofcleats.json` may be written for another program: it is read as far as it can be, with a warning for the
+rest. The result is kept for as long as the files stay the same, so a call costs a look at three names.
 """
 
 import threading
@@ -26,7 +27,8 @@ from holdfast.search.configuration.files import (
 from holdfast.search.configuration.jsonc import JsoncError, parse_jsonc
 from holdfast.search.configuration.keys import JSON, TOML
 from holdfast.search.configuration.model import SearchConfiguration
-from holdfast.search.configuration.refusals import refused, syntax_violation
+from holdfast.search.configuration.pairofcleats import mapped
+from holdfast.search.configuration.refusals import as_warnings, refused, syntax_violation
 from holdfast.search.configuration.values import Place
 from holdfast.search.repository import Repository
 from holdfast.search.request_schema import Violation
@@ -67,6 +69,12 @@ class _Reading:
         warnings = tuple(MappingProxyType(warning) for warning in self.warnings)
         return SearchConfiguration.of(root, self.said, self.origins, tuple(self.files), warnings)
 
+    def tolerate(self, file: str, document: Document) -> None:
+        """Take what a file says where it can be; the rest is a warning."""
+        self.warnings += as_warnings(document.violations)
+        document.violations = []
+        self.add(document, file, file)
+
     def refuse(self, file: str, reason: str, params: Mapping[str, Any]) -> None:
         """Note a file that cannot be read at all."""
         self.files.append(file)
@@ -80,7 +88,7 @@ _lock = threading.Lock()
 
 
 def load_configuration(repository: Repository) -> SearchConfiguration:
-    """The configuration of a repository; ToolError INVALID_REQUEST lists everything that is wrong with it."""
+    """The configuration of a repository; ToolError INVALID_REQUEST lists everything that is wrong in TOML."""
     root = repository.root
     stamps = tuple(map(stamp_of, _places(root)))
     with _lock:
@@ -118,14 +126,14 @@ def _read(root: Path, stamps: _Stamps) -> _Outcome:
 
 def _read_own(reading: _Reading, root: Path) -> None:
     try:
-        document = parse_jsonc(read_text(root / OWN_FILE, inside=root))
+        table = parse_jsonc(read_text(root / OWN_FILE, inside=root))
     except FileRefused as refusal:
-        reading.refuse(OWN_FILE, refusal.reason, refusal.params)
+        document = Document(violations=[Place(OWN_FILE).violation("file", refusal.reason, **refusal.params)])
     except JsoncError as error:
-        reading.files.append(OWN_FILE)
-        reading.violations.append(syntax_violation(error, {"file": OWN_FILE}))
+        document = Document(violations=[syntax_violation(error, {"file": OWN_FILE})])
     else:
-        reading.add(check_document(document, JSON, OWN_FILE), OWN_FILE, OWN_FILE)
+        document = check_document(mapped(table), JSON, OWN_FILE)
+    reading.tolerate(OWN_FILE, document)
 
 
 def _read_holdfast(reading: _Reading, root: Path) -> None:

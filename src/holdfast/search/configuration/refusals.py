@@ -7,9 +7,16 @@ from holdfast.errors import ToolError
 from holdfast.search.configuration.jsonc import JsoncError
 from holdfast.search.request_schema import MAX_VIOLATIONS, Violation, violation
 
-__all__ = ["guess", "is_refused", "pointer", "printable", "refused", "syntax_violation"]
+__all__ = ["as_warnings", "guess", "is_refused", "pointer", "printable", "refused", "syntax_violation"]
 
 _LONGEST_SHOWN = 60
+_CODES = {
+    "additionalProperties": "configuration_unknown_key",
+    "file": "configuration_unreadable",
+    "noEffect": "configuration_no_effect",
+    "refused": "configuration_refused",
+    "syntax": "configuration_unreadable",
+}
 
 
 def pointer(names: Sequence[str | int]) -> str:
@@ -53,6 +60,23 @@ def refused(violations: Sequence[Violation], *, hint: str) -> ToolError:
         },
         hint=hint,
     )
+
+
+def as_warnings(violations: Sequence[Violation]) -> list[dict[str, str]]:
+    """A warning for each violation, for a file that counts in spite of them: what is wrong in it is left out."""
+    warnings = []
+    for item in violations[:MAX_VIOLATIONS]:
+        code = _CODES.get(item["keyword"], "configuration_invalid_value")
+        place = f"{item['instancePath']}: " if item["instancePath"] else ""
+        remedy = item["params"].get("remedy")
+        end = " (the whole file is left out)" if code == "configuration_unreadable" else " (left out)"
+        message = f"{item['params']['file']}: {place}{item['message']}{f'; {remedy}' if remedy else end}"
+        warnings.append({"code": code, "message": message})
+    more = len(violations) - len(warnings)
+    if more:
+        file = violations[0]["params"]["file"]
+        warnings.append({"code": "configuration_invalid_value", "message": f"{file}: and {more} more (left out)"})
+    return warnings
 
 
 def is_refused(error: ToolError) -> bool:
