@@ -91,8 +91,8 @@ def test_the_worst_tool_stands_first(cli: Cli, tmp_path: Path) -> None:
 
 def test_strict_counts_risks_as_breaks(cli: Cli, tmp_path: Path) -> None:
     hints = {"annotations": {"readOnlyHint": True}}
-    old = tools(tmp_path / "old.json", inputSchema=schema(default=1), **hints)
-    new = tools(tmp_path / "new.json", inputSchema=schema(default=5), **hints)
+    old = tools(tmp_path / "old.json", inputSchema=schema(description="How many."), **hints)
+    new = tools(tmp_path / "new.json", inputSchema=schema(description="The least."), **hints)
 
     assert cli("contract", "diff", old, new).returncode == 0
     assert cli("contract", "diff", "--strict", old, new).returncode == 1

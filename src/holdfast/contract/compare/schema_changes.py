@@ -19,8 +19,10 @@ __all__ = ["answer_changes", "schema_changes"]
 
 Facets = dict[str, Any]
 
-_DEFAULTS = "annotation.default_"  # a default that moves changes what a call does, which matters most if it writes
-_STEERING = frozenset({"annotation.description_changed", "annotation.title_changed"})  # models read these
+# Models read these.
+_STEERING = frozenset(
+    {"annotation.description_changed", "annotation.description_clarified", "annotation.title_changed"}
+)
 
 _KINDS = ("object", "array", "string", "number", "boolean", "null")
 _CURSORS = frozenset(
@@ -31,8 +33,7 @@ _PAGE_SIZES = frozenset({"limit", "pagesize", "perpage", "maxresults", "maxitems
 
 def schema_changes(name: str, old: Facets, new: Facets, *, strict: bool) -> Iterator[Change]:
     """Everything that changed in what the tool takes and in what it answers."""
-    mutates = new.get("annotations", {}).get("readOnlyHint") is not True
-    yield from _input(name, old["input"], new["input"], strict=strict, mutates=mutates)
+    yield from _input(name, old["input"], new["input"], strict=strict)
     told = list(_answer(old["output"], new["output"], strict=strict))
     yield from told
     if "payload" in old and "payload" in new and not any(item.rule.startswith("output.schema_") for item in told):
@@ -58,14 +59,14 @@ def _answer(old: Any, new: Any, *, strict: bool) -> Iterator[Change]:
         yield from answer_changes(old, new, "/result", strict=strict)
 
 
-def _input(name: str, old: Any, new: Any, *, strict: bool, mutates: bool) -> Iterator[Change]:
+def _input(name: str, old: Any, new: Any, *, strict: bool) -> Iterator[Change]:
     if old == new:
         return
     if _is_of_objects(old) and not _is_of_objects(new):
         yield _not_of_objects()
     comparison = compare_schemas(old, new, assert_formats=True)  # servers do refuse what is not in the format
     for item in comparison.changes:
-        bump, acknowledge = _floor(item, 0, strict=strict or (mutates and item.rule.startswith(_DEFAULTS)))
+        bump, acknowledge = _floor(item, 0, strict=strict)
         witness = None
         if bump is Bump.MAJOR and (value := _witness(item, comparison, "old")) is not None:
             witness = {"name": name, "arguments": value}

@@ -5,6 +5,7 @@ The walk over two schemas compares the words that a reader sees at each place of
 place by place in the schemas themselves.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,6 +37,11 @@ _FLAGS = {
     "writeOnly": "annotation.write_only",
 }
 _NOTHING = object()
+_WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s.,;:()\"'`*]+")
+# Words that turn the meaning of a sentence that is otherwise the same.
+_TURNING = re.compile(
+    r"no|not|never|none|nothing|cannot|without|except|unless|instead|only|\w+n['’]t", re.IGNORECASE | re.ASCII
+)
 
 Told = tuple[str, str, str]
 """Rule, path and message."""
@@ -130,7 +136,25 @@ def _same(before: Any, after: Any) -> bool:
     return key_of(before) == key_of(after)
 
 
+def _is_clearer(before: Any, after: Any) -> bool:
+    """Whether a description kept its words in their order, and gained none that can turn its meaning."""
+    if not isinstance(before, str) or not isinstance(after, str):
+        return before is _NOTHING
+    words = iter(_WORD.findall(after.casefold()))
+    added: list[str] = []
+    for wanted in _WORD.findall(before.casefold()):
+        for word in words:
+            if word == wanted:
+                break
+            added.append(word)
+        else:
+            return False
+    return not any(_TURNING.fullmatch(word) for word in (*added, *words))
+
+
 def _rule(keyword: str, before: Any, after: Any) -> str | None:
+    if keyword == "description" and _is_clearer(before, after):
+        return "annotation.description_clarified"
     if keyword in _WORDS:
         return _WORDS[keyword]
     if keyword in _FLAGS:

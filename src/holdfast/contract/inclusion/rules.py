@@ -205,7 +205,7 @@ _ANNOTATION: dict[str, Rule] = {
     **{
         f"annotation.default_{how}": Rule(
             f"a default was {how}: the same call may do something else",
-            _E, _MINOR, _P, acknowledge_in=True, strict_in=_MAJOR,
+            _E, _MAJOR, _P, acknowledge_in=True,
         )
         for how in ("added", "changed", "removed")
     },
@@ -219,7 +219,11 @@ _ANNOTATION: dict[str, Rule] = {
     "annotation.write_only_set": Rule("a property leaves the output: it is only written now", _E, _P, _MAJOR),
     "annotation.write_only_unset": Rule("a property joins the output: it may be read now", _E, _P, _MINOR),
     "annotation.title_changed": Rule("a title changed", _E, _P, _P),
-    "annotation.description_changed": Rule("a description changed", _E, _P, _P),
+    "annotation.description_changed": Rule(
+        "a description has other words, so its subject may mean something else",
+        _E, _MINOR, _P, acknowledge_in=True, strict_in=_MAJOR,
+    ),
+    "annotation.description_clarified": Rule("a description kept its words and gained some", _E, _P, _P),
     "annotation.examples_changed": Rule("examples changed", _E, _P, _P),
     "annotation.comment_changed": Rule("a comment changed", _E, _P, _P),
     "annotation.extension_changed": Rule("a word that no standard defines changed", _E, _P, _P),

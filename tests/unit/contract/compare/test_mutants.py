@@ -74,7 +74,7 @@ MUTANTS = [
     Mutant("annotation flipped", "tools.0.annotations.readOnlyHint", False, "major", "annotations.read_only_lost",
            "tool"),
     Mutant("renamed", "tools.0.name", "find", "major", "tool.renamed", "tool"),
-    Mutant("default changed", f"{PROPERTIES}.limit.default", 50, "minor", "annotation.default_changed"),
+    Mutant("default changed", f"{PROPERTIES}.limit.default", 50, "major", "annotation.default_changed"),
     Mutant("maximum tightened", f"{PROPERTIES}.limit.maximum", 20, "major", "number.maximum_tightened"),
     Mutant("pattern added", f"{PROPERTIES}.words.pattern", "^[a-z]+$", "major", "string.pattern_added"),
     Mutant("object opened", "tools.0.inputSchema.additionalProperties", True, "minor", "object.opened"),
@@ -118,7 +118,9 @@ def test_every_broken_schema_is_proven_by_a_witness_that_another_validator_confi
     diff = _mutated(mutant)
     old, new = diff.old.tools["search"].facets, diff.new.tools.get("search", diff.old.tools["search"]).facets
     for item in diff.changes:
-        if item.direction == "tool" or not item.is_breaking:
+        if (
+            item.direction == "tool" or not item.is_breaking or item.effect == "equal"
+        ):  # a default: no value shows it
             continue
         side, value = (
             ("input", item.witness["arguments"]) if item.direction == "input" else ("output", item.witness)
@@ -127,8 +129,9 @@ def test_every_broken_schema_is_proven_by_a_witness_that_another_validator_confi
         assert accepted == ([True, False] if side == "input" else [False, True]), item
 
 
-def test_a_default_is_a_break_where_the_tool_changes_something() -> None:
-    old, new = ({"tools": [{**copy.deepcopy(TOOL), "annotations": {}}]} for _ in range(2))
+@pytest.mark.parametrize("hints", [{}, {"readOnlyHint": True}])
+def test_a_changed_default_is_a_break_of_every_tool(hints: dict[str, bool]) -> None:
+    old, new = ({"tools": [{**copy.deepcopy(TOOL), "annotations": hints}]} for _ in range(2))
     new["tools"][0]["inputSchema"]["properties"]["limit"]["default"] = 50
     (item,) = diff_surfaces(read_surface(old), read_surface(new)).changes
 

@@ -310,9 +310,9 @@ COMBINED: list[Instance] = [
 ]  # fmt: skip
 
 ANNOTATIONS: list[Instance] = [
-    ("annotation.default_added", I, {**I, "default": 1}, "equal", "minor", "patch"),
-    ("annotation.default_changed", {**I, "default": 10}, {**I, "default": 50}, "equal", "minor", "patch"),
-    ("annotation.default_removed", {**I, "default": 1}, I, "equal", "minor", "patch"),
+    ("annotation.default_added", I, {**I, "default": 1}, "equal", "major", "patch"),
+    ("annotation.default_changed", {**I, "default": 10}, {**I, "default": 50}, "equal", "major", "patch"),
+    ("annotation.default_removed", {**I, "default": 1}, I, "equal", "major", "patch"),
     ("annotation.deprecated_set", I, {**I, "deprecated": True}, "equal", "minor", "minor"),
     ("annotation.deprecated_unset", {**I, "deprecated": True}, I, "equal", "patch", "patch"),
     ("annotation.read_only_set", I, {**I, "readOnly": True}, "equal", "major", "patch"),
@@ -326,8 +326,20 @@ ANNOTATIONS: list[Instance] = [
     ("annotation.title_changed", I, {**I, "title": "t"}, "equal", "patch", "patch"),
     (
         "annotation.description_changed",
-        {**I, "description": "a"}, {**I, "description": "b"}, "equal", "patch", "patch",
+        {**I, "description": "How many."}, {**I, "description": "The smallest stock to report."},
+        "equal", "minor", "patch",
     ),
+    (
+        "annotation.description_changed",
+        {**I, "description": "Report sold ones."}, {**I, "description": "Do not report sold ones."},
+        "equal", "minor", "patch",
+    ),
+    (
+        "annotation.description_clarified",
+        {**I, "description": "How many."}, {**I, "description": "How many results, at most."},
+        "equal", "patch", "patch",
+    ),
+    ("annotation.description_clarified", I, {**I, "description": "How many."}, "equal", "patch", "patch"),
     ("annotation.examples_changed", I, {**I, "examples": [1]}, "equal", "patch", "patch"),
     ("annotation.comment_changed", I, {**I, "$comment": "c"}, "equal", "patch", "patch"),
     ("annotation.extension_changed", {**I, "x-a": 1}, {**I, "x-a": 2}, "equal", "patch", "patch"),

@@ -30,7 +30,7 @@ def test_the_words_beside_a_second_reference_to_one_schema_are_compared_too() ->
     new = pair_of({"description": "two"}, {"default": "b", "description": "B"})
 
     assert told(old, new) == [
-        ("description_changed", "/a"), ("default_changed", "/b"), ("description_changed", "/b"),
+        ("description_changed", "/a"), ("default_changed", "/b"), ("description_clarified", "/b"),
     ]  # fmt: skip
 
 
@@ -113,7 +113,7 @@ def test_a_word_where_no_value_leads_is_compared_by_its_place_in_the_schema(path
 
 def test_a_word_in_a_part_that_says_nothing_else_is_seen_when_it_comes() -> None:
     assert told({"allOf": [S]}, {"allOf": [S, {"description": "evil"}]}) == [
-        ("description_changed", "#/allOf/1"),
+        ("description_clarified", "#/allOf/1"),
     ]  # fmt: skip
 
 

@@ -110,9 +110,11 @@ EDITED = [
 SAYING = [(keyword, edit) for keyword, edit in EDITED if KEYWORDS[keyword] not in SILENT]
 # Where the bumps of input and output are not simply those of the proven effect: ("*" for every other edit)
 WEIGHED: dict[tuple[str, str], tuple[str, str]] = {
-    **{(word, "*"): ("patch", "patch") for word in ("title", "description", "examples", "$comment")},
+    **{(word, "*"): ("patch", "patch") for word in ("title", "examples", "$comment")},
+    ("description", "*"): ("minor", "patch"),
+    ("description", "add"): ("patch", "patch"),
     **{(word, "*"): ("minor", "major") for word in ("contentEncoding", "contentMediaType", "contentSchema")},
-    ("default", "*"): ("minor", "patch"),
+    ("default", "*"): ("major", "patch"),
     ("deprecated", "*"): ("patch", "patch"),
     ("deprecated", "add"): ("minor", "minor"),
     ("deprecated", "tighten"): ("minor", "minor"),
