@@ -489,3 +489,18 @@ def test_a_watched_repository_is_brought_up_to_date_by_itself(
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 130
     assert cli("search", "--no-build", "zebra", cwd=repository).returncode == 0
+
+
+# --- the extension for vectors --------------------------------------------------------------------------------
+
+
+def test_a_library_that_nobody_vouches_for_is_reported_and_not_loaded(cli: Cli, tmp_path: Path) -> None:
+    library = tmp_path / "vec0.so"
+    library.write_bytes(b"\x7fELF of a stranger")
+    options = ("--path", str(library), "--cache-dir", str(tmp_path / "cache"))
+    refused = cli("index", "verify-extension", *options)
+    report = json.loads(cli("index", "verify-extension", *options, "--json").stdout)
+
+    assert (refused.returncode, "its SHA-256 is not that of a download" in refused.stdout) == (1, True)
+    assert (report["exists"], report["load"]["attempted"]) == (True, False)
+    assert cli("index", "verify-extension", *options, "--no-load").returncode == 0

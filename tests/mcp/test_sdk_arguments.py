@@ -22,7 +22,7 @@ LIBRARY = {"url": "{repo}/library.so", "platform": "linux"}
 TAKEN_IN = {"source": "generic", "inputPath": "findings.json"}
 DECISION = {"finding": "{id}", "status": "accept"}
 SET_UP = {"skipDicts": True, "skipIndex": True, "skipTooling": True, "skipArtifacts": True}
-TRIED = {"load": False, "path": "{repo}/words.txt"}
+TRIED = {"load": False}
 BUILT = {"incremental": True}
 
 # For each argument two calls whose answers differ, an answer being a payload or the code of an error.
@@ -95,8 +95,8 @@ CASES: dict[str, dict[str, Pair]] = {
     },
     "verify_extensions": {
         "provider": (TRIED, {**TRIED, "provider": "other"}),
-        "dir": ({"load": False}, {"load": False, "dir": "{tmp}/extensions"}),
-        "path": ({"load": False}, TRIED),
+        "dir": (TRIED, {**TRIED, "dir": "{tmp}/extensions"}),
+        "path": (TRIED, {**TRIED, "path": "{repo}/library.so"}),
         "platform": (TRIED, {**TRIED, "platform": "win32"}),
         "arch": ({**TRIED, "arch": "x64"}, {**TRIED, "arch": "arm64"}),
         "module": (TRIED, {**TRIED, "module": "vec1"}),
@@ -181,6 +181,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     with bench_at(place) as bench, pytest.MonkeyPatch.context() as patch:
         patch.setenv("PIP_NO_INDEX", "1")  # what is fetched by default is to fail at once, and not after a while
         bench.call("build_sqlite_index")
+        bench.call("download_extensions", url=str(place.repo / "library.so"))
         yield Desk(bench)
 
 
@@ -193,6 +194,12 @@ def test_the_argument_changes_what_the_tool_answers(desk: Desk, tool: str, argum
     first, second = desk.call(tool, without, row), desk.call(tool, without, row)
     assert first == second
     assert desk.call(tool, with_it, row) != second
+
+
+@pytest.mark.requirement("S0-10-argument-mapping")
+@pytest.mark.parametrize("argument", ["path", "dir"])
+def test_a_client_names_no_native_code_to_be_loaded(desk: Desk, argument: str) -> None:
+    assert desk.call("verify_extensions", {argument: "{repo}/library.so"}) == "FORBIDDEN"
 
 
 @pytest.mark.requirement("S0-10-argument-mapping")

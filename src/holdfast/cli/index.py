@@ -10,6 +10,7 @@ from holdfast.cli.ending import INTERRUPTED
 from holdfast.cli.groups import CommandGroup
 from holdfast.cli.index_embed import command as embed
 from holdfast.cli.index_lint import command as lint
+from holdfast.cli.index_verify_extension import command as verify_extension
 from holdfast.cli.indexing import (
     locate,
     published,
@@ -228,6 +229,7 @@ def clean(repo: str | None, every: bool, yes: bool, dry_run: bool, as_json: bool
     return _previewed(report, as_json, report["output"].splitlines)
 
 
+command.add_command(verify_extension)
 command.add_command(lint)
 command.add_command(embed)
 

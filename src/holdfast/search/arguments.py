@@ -24,6 +24,7 @@ __all__ = [
     "Every",
     "Evidence",
     "Expires",
+    "ExtensionDirectory",
     "ExtensionPath",
     "FilePath",
     "Finding",
@@ -162,9 +163,9 @@ Digests = Annotated[
 ]
 Model = Annotated[str | None, Field(min_length=1, max_length=200, description="The name of the model.")]
 CacheDir = Annotated[str | None, _path("cacheDir", "Where it is kept. Without it: models in the cache directory.")]
-ExtensionPath = Annotated[
-    str | None, _path("path", "The extension itself. Without it: where it was downloaded to.")
-]
+_RESERVED = "Reserved: refused with FORBIDDEN. `holdfast index verify-extension` takes it on the command line."
+ExtensionPath = Annotated[str | None, _path("path", _RESERVED)]
+ExtensionDirectory = Annotated[str | None, _path("dir", _RESERVED)]
 Encoding = Annotated[str | None, Field(max_length=32, description="How the numbers of a vector are kept.")]
 Options = Annotated[str | None, Field(max_length=1000, description="Further options of the table.")]
 AnnMode = Annotated[str | None, Field(alias="annMode", max_length=32, description="How vectors are searched.")]

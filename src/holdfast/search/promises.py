@@ -169,12 +169,14 @@ PROMISES: dict[str, Promise] = {
     ),
     "verify_extensions": Promise(
         title="Try an extension of SQLite",
-        security="Reads the file of the extension and loads its native code, in a process of its own; tries it on "
-        "a database in memory.",
+        security="Reads the file of the extension in the cache directory and loads its native code, in a process "
+        "of its own, only if the manifest of downloads has its SHA-256; tries it on a database in memory. Takes "
+        "no path from a client.",
         examples=({}, {"load": False}),
         errors=("CAPABILITY_MISSING", "FORBIDDEN"),
-        read_only=True,
         isolate=True,
+        version="1.1.0",
+        schema_version=2,
     ),
     "cache_gc": Promise(
         title="Clean the cache",

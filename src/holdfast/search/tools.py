@@ -413,7 +413,7 @@ def download_extensions(
 def verify_extensions(
     repo_path: given.RepoPath = None,
     provider: given.Provider = None,
-    directory: given.Directory = None,
+    directory: given.ExtensionDirectory = None,
     path: given.ExtensionPath = None,
     platform: given.Platform = None,
     arch: given.Arch = None,
@@ -428,12 +428,14 @@ def verify_extensions(
     """Tell whether an extension of SQLite is there, can be loaded, and works."""
     from holdfast.search import downloads
 
-    repository, _ = _settled(repo_path)
+    for name, value in (("path", path), ("dir", directory)):
+        if value is not None:
+            hint = "On the command line: holdfast index verify-extension"
+            raise ToolError("FORBIDDEN", f"{name} is reserved: a client names no code that is loaded", hint=hint)
+    _settled(repo_path)
     verified = downloads.verify_extensions(
         served().cache_dir,
         provider=provider,
-        target=_place(repository, directory),
-        path=_place(repository, path),
         platform=platform,
         arch=arch,
         module=module,

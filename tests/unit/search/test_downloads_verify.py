@@ -1,5 +1,6 @@
 """Whether the extension works: as an answer where it is not there, with a SQLite that may load it where it is."""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -113,6 +114,34 @@ def test_reasons_not_to_load_it_are_told(tmp_path: Path) -> None:
     assert "which this machine is not" in verified(tmp_path, path=path, arch=other)["load"]["reason"]
     path.write_bytes(b"something else")
     assert "changed since" in verified(tmp_path)["load"]["reason"]
+
+
+def test_native_code_of_an_unknown_digest_is_not_loaded(tmp_path: Path) -> None:
+    installed = put(tmp_path, b"\x7fELF of a download")
+    stranger, copy = tmp_path / "stranger.so", tmp_path / "copy.so"
+    stranger.write_bytes(b"\x7fELF of a stranger")
+    copy.write_bytes(installed.read_bytes())
+    digest = hashlib.sha256(stranger.read_bytes()).hexdigest()
+    for refused in (
+        verified(tmp_path, path=stranger),
+        verified(tmp_path, path=stranger, target=tmp_path),
+        verified(tmp_path, path=copy, sha256=digest),
+    ):
+        assert (refused["exists"], refused["load"]["attempted"]) == (True, False)
+        assert "SHA-256" in refused["load"]["reason"]
+    loaded = verified_elsewhere(tmp_path, {"path": str(copy)}, {"path": str(stranger), "sha256": digest})
+    assert [one["load"]["attempted"] for one in loaded] == [True, True]
+
+
+def test_a_library_in_the_place_of_a_download_is_not_loaded(tmp_path: Path) -> None:
+    (tmp_path / "extensions").mkdir()
+    place = Path(verified(tmp_path)["path"])
+    place.parent.mkdir(parents=True)
+    place.write_bytes(b"\x7fELF that somebody put there")
+    assert verified(tmp_path)["load"] == {
+        "attempted": False, "ok": False,
+        "reason": "its SHA-256 is not that of a download; fetch it with download_extensions",
+    }  # fmt: skip
 
 
 def test_what_cannot_be_read_is_told_as_such(tmp_path: Path) -> None:

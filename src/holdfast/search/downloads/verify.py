@@ -1,7 +1,8 @@
 """Whether the SQLite extension for vectors is here, can be loaded, and finds a neighbour.
 
-Loading runs native code in this very process, so the caller runs this in a process of its own. What is asked
-for ends up in SQL, so every name is checked to be nothing but a name.
+Loading runs native code in this very process, so the caller runs this in a process of its own, and only code
+whose digest is known is loaded: from the manifest of downloads, or from the command line. Arguments end up in SQL,
+so every name is checked to be nothing but a name.
 """
 
 import errno
@@ -17,9 +18,10 @@ from typing import Any
 
 from holdfast.errors import ToolError
 from holdfast.search.downloads.extensions import MANIFEST, checked_provider, extension_path, extensions_dir
-from holdfast.search.downloads.placing import content_of_file
+from holdfast.search.downloads.placing import Content, content_of_file
 from holdfast.search.downloads.platforms import Machine, machine
-from holdfast.search.downloads.shelf import Shelf, real_path
+from holdfast.search.downloads.shelf import Entry, Shelf, real_path
+from holdfast.search.downloads.sources import checked_sha256
 
 __all__ = ["verify_extensions"]
 
@@ -39,6 +41,7 @@ def verify_extensions(
     provider: str | None = None,
     target: Path | None = None,
     path: Path | None = None,
+    sha256: str | None = None,
     platform: str | None = None,
     arch: str | None = None,
     module: str | None = None,
@@ -49,17 +52,20 @@ def verify_extensions(
     ann_mode: str | None = None,
     load: bool = True,
 ) -> dict[str, Any]:
-    """Look for the extension, load it into a database in memory, and ask it for the nearest of two vectors."""
-    name, made_for = checked_provider(provider), machine(platform, arch)
+    """Look for the extension, load it into a database in memory, and ask it for the nearest of two vectors.
+
+    A file is loaded only if the manifest has its digest, or `sha256` is its digest. `target`, `path` and `sha256`
+    come from the command line alone: native code that a client names must not run.
+    """
+    name, made_for, vouched = checked_provider(provider), machine(platform, arch), checked_sha256(sha256)
     config = _config(name, made_for, module, table, column, encoding, options, ann_mode)
     directory = extensions_dir(cache_dir, target)
     found = extension_path(directory, name, made_for) if path is None else real_path(path)
     with _reading(found):
         content = content_of_file(found)
-    shelf = Shelf(directory, MANIFEST, is_own=target is None)
-    noted = shelf.entries().get(f"{name}/{made_for.key}" if path is None else str(found))
-    is_changed = content is not None and noted is not None and noted.get("content") != content
-    reason = _reason_not_to_load(config, made_for, asked=load, exists=content is not None, is_changed=is_changed)
+    noted = Shelf(directory, MANIFEST, is_own=target is None).entries()
+    distrust = None if content is None else _distrust(content, noted, f"{name}/{made_for.key}", path, vouched)
+    reason = _reason_not_to_load(config, made_for, asked=load, exists=content is not None) or distrust
     loaded, smoke = ({**_NOT_ASKED, "reason": reason}, dict(_NOT_ASKED)) if reason else _try(found, config)
     return {
         "config": config,
@@ -114,18 +120,28 @@ def _config(
     }
 
 
-def _reason_not_to_load(
-    config: dict[str, Any], made_for: Machine, *, asked: bool, exists: bool, is_changed: bool
-) -> str | None:
+def _reason_not_to_load(config: dict[str, Any], made_for: Machine, *, asked: bool, exists: bool) -> str | None:
     if not exists:
         return "not installed; call download_extensions"
     if not asked:
         return "not asked for"
     if not config["enabled"]:
         return "annMode js uses no extension"
-    if not made_for.is_this_one:
-        return f"made for {made_for.key}, which this machine is not"
-    return "changed since it was downloaded; download it again with force" if is_changed else None
+    return None if made_for.is_this_one else f"made for {made_for.key}, which this machine is not"
+
+
+def _distrust(
+    content: Content, noted: dict[str, Entry], name: str, path: Path | None, vouched: str | None
+) -> str | None:
+    """Return the reason why this content must not be loaded; None where its digest is known."""
+    if vouched is not None:
+        return None if vouched == content["sha256"] else "its SHA-256 is not the given one"
+    known = list(noted.values()) if path is not None else [noted[name]] if name in noted else []
+    if any(entry.get("content") == content for entry in known):
+        return None
+    if path is None and known:
+        return "changed since it was downloaded; download it again with force"
+    return "its SHA-256 is not that of a download; fetch it with download_extensions"
 
 
 def _try(path: Path, config: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
