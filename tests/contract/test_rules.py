@@ -130,17 +130,19 @@ def test_the_limits_have_their_contracted_defaults() -> None:
 
 @pytest.mark.requirement("S1-6.2-sdk-fails-fast")
 @pytest.mark.requirement("S1-6.3-no-fallback")
-def test_sdk_mode_without_the_sdk_ends_with_one_clear_line(tmp_path: Path) -> None:
+def test_sdk_mode_without_the_sdk_ends_with_one_clear_line_and_tells_the_client(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_SDK, str(SERVER)],
-        input=b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n',
+        input=b'{"jsonrpc":"2.0","method":"notifications/x"}\n{"jsonrpc":"2.0","id":"a","method":"initialize"}\n',
         env={**os.environ, "HOLDFAST_MCP_MODE": "sdk", "HOLDFAST_STATE_DIR": str(tmp_path)},
         capture_output=True,
         timeout=20,
         check=False,
     )
     assert done.returncode == 2
-    assert done.stdout == b""
+    answer = json.loads(done.stdout)
+    assert (answer["id"], answer["error"]["data"]["code"]) == ("a", "CAPABILITY_MISSING")
+    assert "it is not installed: pip install 'holdfast[sdk]'" in answer["error"]["message"]
     assert len(done.stderr.splitlines()) == 1
     assert b"pip install 'holdfast[sdk]'" in done.stderr
 

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 
+from holdfast.errors import UsageError
 from holdfast.observe.event_log import open_event_log
 from holdfast.observe.sink import EventSink
 from holdfast.settings import Settings
@@ -26,9 +27,7 @@ def serve(server: Registry, settings: Settings) -> int:
     """Serve the process's stdin and stdout; return the exit code."""
     _ = server.surface  # a contract that does not hold together is refused before anything is read
     if settings.mcp_mode == "sdk":
-        from holdfast.worker.sdk import require_sdk
-
-        require_sdk()
+        _require_sdk(settings)
     log = open_event_log(settings, server.name)
     log.emit(ServerStarted(server.name, server.version, settings.mcp_mode, os.getpid()))
     log.flush()
@@ -53,6 +52,18 @@ def serve(server: Registry, settings: Settings) -> int:
     # Something that would not stop is still running; an orderly end would wait for it for ever.
     sys.stderr.flush()
     os._exit(ended.code)
+
+
+def _require_sdk(settings: Settings) -> None:
+    from holdfast.worker.sdk import require_sdk
+
+    try:
+        require_sdk()
+    except UsageError as error:
+        from holdfast.worker.sdk_missing import refuse_first_request
+
+        refuse_first_request(error, settings.max_message_bytes)
+        raise
 
 
 def _threads_end() -> bool:
