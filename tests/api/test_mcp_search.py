@@ -96,6 +96,31 @@ def test_nobody_says_over_http_where_things_are_fetched_loaded_or_written(
     assert (got.status, got.json["error"]["data"]["code"]) == (403, "FORBIDDEN")
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("download_models", {"model": "all-MiniLM-L6-v2"}),
+        ("download_dictionaries", {}),
+        ("download_dictionaries", {"lang": "en", "repoPath": "project"}),
+        ("download_extensions", {}),
+        ("bootstrap", {"skipIndex": True}),
+        ("bootstrap", {"skipIndex": True, "skipDicts": False}),
+        ("bootstrap", {"skipInstall": False, "skipDicts": True}),
+    ],
+)
+def test_nothing_over_http_starts_a_package_manager(
+    server: RunningServer, tool: str, arguments: dict[str, Any]
+) -> None:
+    error = call(server, tool, **arguments).json["error"]
+    assert (error["data"]["code"], "package manager" in error["message"]) == ("FORBIDDEN", True)
+    assert f"holdfast call search {tool}" in str(error), "what the operator can type instead"
+
+
+def test_a_repository_is_set_up_over_http_without_what_is_downloaded(server: RunningServer) -> None:
+    told = told_by(server, "bootstrap", skipDicts=True, skipIndex=True, skipTooling=True)
+    assert {step["status"] for step in told["steps"]} == {"skipped"}
+
+
 def test_what_triage_writes_can_be_read_by_the_path_that_is_told(server: RunningServer) -> None:
     found = server.place.project / "found.json"
     found.write_text(json.dumps([{"id": "one", "vulnId": "CVE-2020-14343", "packageName": "PyYAML"}]))

@@ -69,8 +69,7 @@ class SearchGate:
             raise refusal("FORBIDDEN", "path is for the operator to say, not over HTTP")
         if arguments.get("all") is True:
             raise refusal("FORBIDDEN", "all is about repositories that are not served here, over HTTP")
-        if tool == "bootstrap" and arguments.get("skipInstall") is False:
-            raise refusal("FORBIDDEN", "no package manager is run over HTTP", hint="Leave skipInstall out.")
+        _refuse_package_managers(tool, arguments)
         path = arguments.get("path")
         if tool == "show_file" and isinstance(path, str) and _leads_out(path):
             raise refusal("FORBIDDEN", "path must be a path inside of the repository, over HTTP")
@@ -89,6 +88,17 @@ class SearchGate:
         if given is None and served is None:
             raise refusal("FORBIDDEN", "no workspace is served here", hint="Ask for the repositories one by one.")
         return {**arguments, "workspacePath": served if given is None else await chosen_workspace(served, given)}
+
+
+def _refuse_package_managers(tool: str, arguments: Mapping[str, Any]) -> None:
+    """Refuse what fetches or installs: built-in sources are fetched by pip, others are named by a repository."""
+    by_hand = f"on the machine of the server: holdfast call search {tool}"
+    if tool.startswith("download_"):
+        raise refusal("FORBIDDEN", f"downloads start a package manager, and none is run over HTTP; {by_hand}")
+    if tool == "bootstrap" and arguments.get("skipInstall") is False:
+        raise refusal("FORBIDDEN", f"no package manager is run over HTTP; leave skipInstall out, or {by_hand}")
+    if tool == "bootstrap" and arguments.get("skipDicts") is not True:
+        raise refusal("FORBIDDEN", f"no package manager is run over HTTP; set skipDicts to true, or {by_hand}")
 
 
 async def _check_inside(root: str, name: str, path: Any) -> None:
