@@ -75,9 +75,9 @@ CASES: dict[str, dict[str, Pair]] = {
         "force": (MODEL, {**MODEL, "force": True}),
     },
     "download_dictionaries": {
-        "lang": (LIST, {**LIST, "lang": "en"}),
+        "lang": (LIST, {**LIST, "lang": "fr"}),
         "dir": (LIST, {**LIST, "dir": "{tmp}/lists"}),
-        "url": ({"lang": "en"}, {"lang": "en", **LIST}),
+        "url": ({"lang": "fr"}, {"lang": "fr", **LIST}),
         "sha256": (LIST, {**LIST, "sha256": {"de": OTHER_DIGEST}}),
         "update": (LIST, {**LIST, "update": True}),
         "force": (LIST, {**LIST, "force": True}),
@@ -177,7 +177,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     place = make_place(tmp_path_factory.mktemp("arguments"))
     place.add_inputs()
     source = {"source": "words.txt", "sha256": DIGEST}
-    (place.repo / ".pairofcleats.json").write_text(json.dumps({"dictionary": {"sources": {"en": source}}}))
+    (place.repo / ".pairofcleats.json").write_text(json.dumps({"dictionary": {"sources": {"fr": source}}}))
     with bench_at(place) as bench, pytest.MonkeyPatch.context() as patch:
         patch.setenv("PIP_NO_INDEX", "1")  # what is fetched by default is to fail at once, and not after a while
         bench.call("build_sqlite_index")

@@ -21,7 +21,9 @@ from holdfast.errors import ToolError
 from holdfast.search.answers.downloads import DownloadedDictionaries, DownloadedExtension, DownloadedModel
 from holdfast.search.downloads import download_dictionaries, download_extensions, download_models
 from holdfast.search.downloads.failures import storing
+from holdfast.search.downloads.known import DICTIONARIES, MODELS
 from holdfast.search.downloads.shelf import Shelf
+from holdfast.search.downloads.sources import Source
 
 WORDS = b"alpha\nbeta"
 
@@ -123,13 +125,13 @@ def test_another_source_or_hash_than_that_of_what_is_here_is_fetched(web: Web, t
 
 def test_what_somebody_changed_is_left_alone_and_told(web: Web, tmp_path: Path) -> None:
     sources = {"de": {"source": web.serve("/de", Page(WORDS)), "sha256": sha(WORDS)}}
-    dictionaries(tmp_path, lang="de", sources=sources)
-    (tmp_path / "dictionaries" / "de.txt").write_text("mine\n")
+    [fetched] = dictionaries(tmp_path, lang="de", sources=sources)["dictionaries"]
+    Path(fetched["file"]).write_text("mine\n")
     payload = dictionaries(tmp_path, lang="de", sources=sources)
 
     assert (payload["skipped"], payload["dictionaries"][0]["verified"]) == (1, False)
     assert [remark["code"] for remark in payload["warnings"]] == ["CHANGED"]
-    assert (tmp_path / "dictionaries" / "de.txt").read_text() == "mine\n"
+    assert Path(fetched["file"]).read_text() == "mine\n"
     assert code_of(dictionaries, tmp_path, lang="de", sources=sources, update=True) == "FORBIDDEN"
     assert dictionaries(tmp_path, lang="de", sources=sources, force=True)["downloaded"] == 1
 
@@ -182,11 +184,73 @@ def test_a_configured_source_counts_only_for_a_language_that_is_spelled_out(
     web: Web, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    sources = {"en": {"source": web.serve("/en", Page(WORDS))}}
+    sources = {"fr": {"source": web.serve("/fr", Page(WORDS))}}
 
     assert code_of(dictionaries, tmp_path, sources=sources) == "NOT_FOUND"  # by pip, from the built-in source
-    assert not (tmp_path / "dictionaries" / "en.txt").exists()
-    assert dictionaries(tmp_path, lang="en", sources=sources)["downloaded"] == 1
+    assert not (tmp_path / "dictionaries" / "fr.txt").exists()
+    assert dictionaries(tmp_path, lang="fr", sources=sources)["downloaded"] == 1
+
+
+@pytest.fixture
+def pinned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
+    """The content of the built-in list `en` and model `base`, which are files here."""
+    file = tmp_path / "pinned"
+    file.write_bytes(WORDS)
+    pin = (Source("file", str(file)), sha(WORDS))
+    monkeypatch.setitem(DICTIONARIES, "en", pin)
+    monkeypatch.setitem(MODELS, "base", pin)
+    return WORDS
+
+
+def configured_with(tmp_path: Path, name: str, content: bytes) -> dict[str, Any]:
+    """The sources of a repository that has this content for a name."""
+    file = tmp_path / f"{name}-{sha(content)[:8]}"
+    file.write_bytes(content)
+    return {name: {"source": str(file), "sha256": sha(content)}}
+
+
+def test_a_repository_does_not_change_what_a_built_in_name_means_for_others(pinned: bytes, tmp_path: Path) -> None:
+    hostile = configured_with(tmp_path, "en", b"poison\n") | configured_with(tmp_path, "base", b"poison\n")
+    for sources in (hostile, {}):
+        model = models(tmp_path, model="base", sources=sources)
+        words = dictionaries(tmp_path, lang="en", sources=sources)
+        assert [one["sha256"] for one in (model, *words["dictionaries"])] == [sha(pinned), sha(pinned)]
+        codes = [remark["code"] for remark in model["warnings"] + words["warnings"]]
+        assert codes == (["PINNED", "PINNED"] if sources else [])
+    assert (tmp_path / "dictionaries" / "en.txt").read_bytes() == pinned + b"\n"
+
+
+def test_two_repositories_that_mean_different_things_by_a_name_each_get_their_own(tmp_path: Path) -> None:
+    first, second = (configured_with(tmp_path, "m", content) for content in (b"one\n", b"two\n"))
+    for sources, content in ((first, b"one\n"), (second, b"two\n"), (first, b"one\n")):
+        model = models(tmp_path, model="m", sources=sources)
+        [words] = dictionaries(tmp_path, lang="m", sources=sources)["dictionaries"]
+        assert (model["sha256"], model["verified"]) == (words["sha256"], words["verified"]) == (sha(content), True)
+        assert Path(words["file"]).read_bytes() == content
+        assert (model["model"], words["name"]) == ("m", "m")
+
+
+def test_what_is_kept_under_a_built_in_name_has_its_digest(pinned: bytes, tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path / "dictionaries", "dictionaries.json", is_own=True)
+    other = tmp_path / "other.txt"
+    other.write_bytes(b"poison\n")
+    dictionaries(tmp_path, url=[f"x={other}"])
+    # As an earlier version left it: the source of some repository under the built-in name, verified by its digest.
+    (tmp_path / "dictionaries" / "x.txt").rename(tmp_path / "dictionaries" / "en.txt")
+    with shelf.locked(never):
+        shelf.note("en", shelf.entries()["x"] | {"verified": True})
+
+    [found] = dictionaries(tmp_path)["dictionaries"]
+    assert (found["status"], found["sha256"], found["verified"]) == ("downloaded", sha(pinned), True)
+
+
+def test_a_source_that_a_caller_names_takes_the_place_of_nothing_built_in(pinned: bytes, tmp_path: Path) -> None:
+    other = tmp_path / "other.txt"
+    other.write_bytes(b"mine\n")
+    [mine] = dictionaries(tmp_path, url=[f"en={other}"])["dictionaries"]
+    [builtin] = dictionaries(tmp_path, lang="en")["dictionaries"]
+    assert (mine["sha256"], builtin["sha256"]) == (sha(b"mine\n"), sha(pinned))
+    assert Path(mine["file"]).read_bytes() == b"mine\n"
 
 
 def test_a_second_download_waits_and_gives_up_in_the_end(tmp_path: Path) -> None:

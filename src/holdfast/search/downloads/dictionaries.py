@@ -11,7 +11,14 @@ from holdfast.search.downloads.install import Installed, Wanted, install, mode_o
 from holdfast.search.downloads.known import DICTIONARIES
 from holdfast.search.downloads.placing import chosen_file, content_of_file, put_file
 from holdfast.search.downloads.shelf import Shelf, real_path
-from holdfast.search.downloads.sources import Source, checked_sha256, configured, parse_source
+from holdfast.search.downloads.sources import (
+    Choice,
+    Source,
+    checked_sha256,
+    choose_named,
+    choose_source,
+    parse_source,
+)
 
 if TYPE_CHECKING:
     from holdfast.search.index_writer import Progress, Stop
@@ -42,18 +49,18 @@ def download_dictionaries(
     """
     directory = real_path(target or cache_dir / "dictionaries")
     url = [url] if isinstance(url, str) else url
-    chosen = _chosen(lang, url, None if lang is None else sources)
     hashes = {name: checked_sha256(digest) for name, digest in (sha256 or {}).items()}
+    chosen = _chosen(lang, url, None if lang is None else sources, hashes)
     if unknown := sorted(hashes.keys() - chosen.keys()):
         message = f"hashes are given for what is not downloaded: {', '.join(unknown)}"
         raise ToolError("INVALID_REQUEST", message, details={"unknown": unknown})
     named = _named(url)
     wanted = [
         Wanted(
-            name, directory / f"{name}.txt", source, hashes.get(name, known),
+            name + key, directory / f"{name}{key}.txt", choice.source, hashes.get(name, choice.sha256),
             is_asked_for=name in named or name in hashes,
         )
-        for name, (source, known) in chosen.items()
+        for name, choice in chosen.items() for key in [choice.key if target is None else ""]
     ]  # fmt: skip
     results = []
     shelf = Shelf(directory, "dictionaries.json", is_own=target is None)
@@ -63,24 +70,30 @@ def download_dictionaries(
             results.append(
                 install(shelf, one, mode_of(update=update, force=force), place, content_of_file, progress, stop)
             )
-    listed = [_listed(one, result) for one, result in zip(wanted, results, strict=True)]
-    return {"dir": str(directory), "dictionaries": listed, **summary(results), "warnings": remarks(results)}
+    listed = [_listed(name, one, result) for name, one, result in zip(chosen, wanted, results, strict=True)]
+    warnings = remarks(results, overruled=[name for name, choice in chosen.items() if choice.is_overruled])
+    return {"dir": str(directory), "dictionaries": listed, **summary(results), "warnings": warnings}
 
 
 def _chosen(
-    lang: str | None, url: list[str] | None, sources: Mapping[str, Mapping[str, Any]] | None
-) -> dict[str, tuple[Source, str | None]]:
+    lang: str | None, url: list[str] | None, sources: Mapping[str, Mapping[str, Any]] | None,
+    hashes: Mapping[str, str | None],
+) -> dict[str, Choice]:  # fmt: skip
     """The source and hash of every dictionary that is asked for; all that is wrong at once."""
     named = _named(url)
     asked = lang if lang is not None else "" if named else _DEFAULT
     names = [name.strip().lower() for name in asked.split(",") if name.strip()]
-    chosen: dict[str, tuple[Source, str | None]] = {}
+    chosen: dict[str, Choice] = {}
     for name in dict.fromkeys([*names, *named]):
         if not _NAME.fullmatch(name):
             raise ToolError(
                 "INVALID_REQUEST", f"a dictionary cannot be called {name[:80]!r}", hint="use a-z 0-9 _ -"
             )
-        found = (named[name], None) if name in named else configured(sources, name) or DICTIONARIES.get(name)
+        found = (
+            choose_named(name, named[name], hashes.get(name), DICTIONARIES)
+            if name in named
+            else choose_source(name, sources, DICTIONARIES)
+        )
         if found is not None:
             chosen[name] = found
     missing = [name for name in names if name not in chosen]
@@ -137,9 +150,9 @@ def _check_text(path: Path, wanted: Wanted) -> bytes:
     return last.encode()
 
 
-def _listed(wanted: Wanted, result: Installed) -> dict[str, Any]:
+def _listed(name: str, wanted: Wanted, result: Installed) -> dict[str, Any]:
     return {
-        "name": wanted.name,
+        "name": name,
         "file": str(wanted.path),
         "bytes": result.content["bytes"],
         "sha256": result.entry.get("sha256"),

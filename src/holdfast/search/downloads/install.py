@@ -6,7 +6,7 @@ put there by us is ever replaced.
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -72,7 +72,7 @@ def install(
     noted = shelf.entries().get(wanted.name)
     is_same = content is not None and noted is not None and noted.get("content") == content
     same = noted if is_same else None
-    if content is not None and mode == "keep" and not wanted.is_asked_for:
+    if content is not None and mode == "keep" and not wanted.is_asked_for and not _is_another(same, wanted):
         return Installed(wanted.title, "skipped", same or _foreign(content), content, noted is not same)
     if content is not None and same is not None and mode != "force" and _is_it(same, wanted, mode):
         entry = same | {"verified": bool(same.get("verified")) or wanted.sha256 is not None}
@@ -159,9 +159,12 @@ def summary(results: list[Installed]) -> dict[str, int | str]:
     return {"downloaded": downloaded, "skipped": skipped, "output": output}
 
 
-def remarks(results: list[Installed]) -> list[dict[str, str]]:
-    """What the caller should know of what is here."""
+def remarks(results: list[Installed], overruled: Sequence[str] = ()) -> list[dict[str, str]]:
+    """What the caller should know of what is here; `overruled` are names whose configured source was not used."""
     said = []
+    if overruled:
+        message = f"not from the configured source, since the built-in SHA-256 is another: {', '.join(overruled)}"
+        said.append({"code": "PINNED", "message": message})
     changed = [one.name for one in results if one.is_changed]
     unverified = [one.name for one in results if not one.entry.get("verified") and not one.is_changed]
     if changed:
@@ -181,6 +184,11 @@ def _is_it(noted: Entry, wanted: Wanted, mode: Mode) -> bool:
         return bool(noted.get("sha256") == wanted.sha256)
     is_same_source = noted.get("source") == wanted.source.text
     return is_same_source and (mode == "keep" or wanted.source.kind == "pypi")
+
+
+def _is_another(noted: Entry | None, wanted: Wanted) -> bool:
+    """Return whether what is here came to us with another digest than the one that is known."""
+    return noted is not None and wanted.sha256 is not None and noted.get("sha256") != wanted.sha256
 
 
 def _entry(shelf: Shelf, wanted: Wanted, fetched: Fetched, content: Content) -> Entry:

