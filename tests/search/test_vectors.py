@@ -410,3 +410,10 @@ def test_removing_the_index_removes_its_vectors(place: Place) -> None:
     with place.home.writing():
         assert place.home.remove()
     assert not place.home.directory.exists()
+
+
+def test_the_runtime_of_vectors_reports_to_nobody(tmp_path: Path) -> None:
+    environment = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-P", "-c", "import holdfast.search.vectors.model"]
+    subprocess.run(command, check=True, env=environment, timeout=50)
+    assert list(tmp_path.iterdir()) == [], "neither a device id nor a queue of events"

@@ -4,3 +4,9 @@ A model turns a text into a vector, and texts that mean the like have vectors th
 here need the extra `holdfast[vector]`; those that every search passes (`available`, `place`, `offered`, `fusion`,
 `making`) load it only where there is something to use.
 """
+
+import os
+
+# On import, onnxruntime 1.31 writes a device id below the home directory and reports to its maker over the
+# network, unless this is set; its own `disable_telemetry_events()` comes too late.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
