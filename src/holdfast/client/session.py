@@ -47,7 +47,7 @@ from holdfast.wire.envelope import (
     result_message,
 )
 from holdfast.wire.framing import Frame
-from holdfast.wire.legible_answer import legible_answer_id
+from holdfast.wire.legible_answer import answer_behind_text, legible_answer_id
 
 __all__ = ["ClientSession", "OnProgress"]
 
@@ -324,6 +324,11 @@ class ClientSession:
     def _receive_noise(self, frame: Frame, error: WireError) -> None:
         if isinstance(frame, WireError):  # somebody's answer was in there, and will not come again
             self._fail_all(SessionError(f"the server sent something that cannot be read: {error.message}"))
+            return
+        if (split := answer_behind_text(frame)) is not None:
+            text, _, response = split
+            self.noise.add(text)
+            self._receive_response(response)
             return
         waiting = self._waiting.get(legible_answer_id(frame) or 0)
         if waiting is not None and not waiting.done():  # it will not come again

@@ -24,6 +24,7 @@ from holdfast.wire.codec import RELAY_DEPTH, decode
 from holdfast.wire.envelope import Message, parse
 from holdfast.wire.framing import ContentLengthFramer, LineFramer
 from holdfast.wire.legible import ENDS_KEPT
+from holdfast.wire.legible_answer import answer_behind_text
 
 __all__ = ["WorkerListener", "WorkerOptions", "WorkerProcess"]
 
@@ -260,6 +261,11 @@ class WorkerProcess:
             message = parse(decode(frame, max_depth=RELAY_DEPTH, halves="replaced"))
         except WireError as error:
             line = error.message.encode() if isinstance(frame, WireError) else frame
+            if (split := answer_behind_text(line)) is not None:
+                text, rest, response = split
+                self._count_noise(text)
+                self._deliver(response, rest)
+                return
             # The half that a worker managed to write before it died is no answer: the call was lost with it.
             answer = recognize(error, line) if is_whole else None
             if answer is None:
@@ -268,6 +274,9 @@ class WorkerProcess:
                 self._bridge.forget(answer.id)
                 self._listener.worker_garbled(self.generation, answer)
             return
+        self._deliver(message, frame)
+
+    def _deliver(self, message: Message, frame: bytes) -> None:
         self._has_spoken = True
         if self._bridge.listens:
             self._carry_out(self._bridge.from_worker(message, frame, _now()))
