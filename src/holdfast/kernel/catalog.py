@@ -7,6 +7,7 @@ itself is never changed or answered from here: clients get the worker's own byte
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from holdfast.kernel.policy import Policy
@@ -21,7 +22,7 @@ from holdfast.vocabulary.effects import (
     replay_safe,
 )
 from holdfast.vocabulary.meta import FOREIGN_EFFECT, META_CONTRACT, META_EFFECT, META_SUPERVISION
-from holdfast.wire.codec import encode
+from holdfast.wire.codec import RELAY_DEPTH, decode, encode
 
 __all__ = ["NO_CATALOG", "Catalog", "ToolFacts", "journal_key", "pointer_value", "read_catalog"]
 
@@ -77,7 +78,7 @@ def read_catalog(definitions: Iterable[Any], policy: Policy) -> Catalog:
 
 def _facts(definition: Mapping[str, Any], policy: Policy) -> ToolFacts:
     arguments = tuple(_object(_object(definition.get("inputSchema")).get("properties")))
-    secrets = secret_places(definition.get("inputSchema"))
+    secrets = _secret_places(encode(definition.get("inputSchema")))
     if not policy.trusts_worker:
         return ToolFacts(arguments=arguments, secrets=secrets)
     meta = _object(definition.get("_meta"))
@@ -101,6 +102,12 @@ def _facts(definition: Mapping[str, Any], policy: Policy) -> ToolFacts:
         output_tokens=_limit(supervision.get("outputTokens")),
         secrets=secrets,
     )
+
+
+@lru_cache(maxsize=256)
+def _secret_places(schema: bytes) -> tuple[Place, ...]:
+    """The secrets of a schema, worked out once: servers list the same tools again and again."""
+    return secret_places(decode(schema, max_depth=RELAY_DEPTH, halves="replaced"))
 
 
 def _limit(value: Any) -> int:

@@ -6,13 +6,14 @@ affair.
 """
 
 import json
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from holdfast.errors import WireError
 from holdfast.wire.codec import RELAY_DEPTH, decode, encode
 
-__all__ = ["NO_SECRETS", "REDACTED", "Place", "Secrets", "is_secret", "secret_places"]
+__all__ = ["MOST_VISITS", "NO_SECRETS", "REDACTED", "Place", "Secrets", "is_secret", "secret_places"]
 
 REDACTED = "[redacted]"
 EACH = "*"  # in a place: every element of an array, every member of an open object
@@ -22,6 +23,7 @@ PIECE = 8  # characters of its beginning or its end that are told nowhere either
 
 Place = tuple[str, ...]
 
+MOST_VISITS = 2_000
 _DEEPEST = 12
 _STRIDE = 64
 _BRANCHES = ("anyOf", "oneOf", "allOf")
@@ -36,30 +38,59 @@ def is_secret(schema: Any) -> bool:
 
 
 def secret_places(schema: Any) -> tuple[Place, ...]:
-    """The places of an input schema whose values are secrets."""
-    return tuple(dict.fromkeys(_places(schema, schema, (), 0)))
+    """The places of an input schema whose values are secrets.
+
+    Nearly all schemas have no secret, which one pass over the document shows. In the others each part is visited
+    once per place; where that takes more than MOST_VISITS, the places that are left are treated as secrets.
+    """
+    if not _mentions_secret(schema):
+        return ()
+    found: dict[Place, None] = {}
+    seen: set[tuple[int, Place]] = set()
+    waiting: deque[tuple[Any, Place, int]] = deque([(schema, (), 0)])
+    while waiting:
+        part, place, depth = waiting.popleft()
+        if not isinstance(part, Mapping) or depth > _DEEPEST or (id(part), place) in seen:
+            continue
+        if len(seen) >= MOST_VISITS:
+            found[place or (EACH,)] = None
+            continue
+        seen.add((id(part), place))
+        if is_secret(part) and place:
+            found[place] = None
+        else:
+            waiting.extend((inner, inner_place, depth + 1) for inner, inner_place in _inner(part, schema, place))
+    return tuple(found)
 
 
-def _places(schema: Any, root: Any, place: Place, depth: int) -> Iterator[Place]:
-    if not isinstance(schema, Mapping) or depth > _DEEPEST:
-        return
-    if is_secret(schema) and place:
-        yield place
-        return
-    target = _target(schema.get("$ref"), root)
-    if target is not None:
-        yield from _places(target, root, place, depth + 1)
+def _mentions_secret(schema: Any) -> bool:
+    """Whether any part of the document, referred to or not, is the schema of a secret."""
+    waiting = [schema]
+    while waiting:
+        part = waiting.pop()
+        if is_secret(part):
+            return True
+        if isinstance(part, Mapping):
+            waiting.extend(part.values())
+        elif isinstance(part, list):
+            waiting.extend(part)
+    return False
+
+
+def _inner(schema: Mapping[str, Any], root: Any, place: Place) -> Iterator[tuple[Any, Place]]:
+    """The schemas inside of a schema, each with the place of the values that it is about."""
+    yield _target(schema.get("$ref"), root), place
     for one in _same_value(schema):
-        yield from _places(one, root, place, depth + 1)
+        yield one, place
     for name, inner in _members(schema, "properties"):
-        yield from _places(inner, root, (*place, name), depth + 1)
+        yield inner, (*place, name)
     for name in ("prefixItems", "items"):  # a list of `items` is how earlier dialects say `prefixItems`
         for number, inner in enumerate(_elements(schema, name)):
-            yield from _places(inner, root, (*place, str(number)), depth + 1)
-    for inner in [schema.get(name) for name in _INSIDE] + [
-        one for _, one in _members(schema, "patternProperties")
-    ]:
-        yield from _places(inner, root, (*place, EACH), depth + 1)
+            yield inner, (*place, str(number))
+    for name in _INSIDE:
+        yield schema.get(name), (*place, EACH)
+    for _, inner in _members(schema, "patternProperties"):
+        yield inner, (*place, EACH)
 
 
 def _same_value(schema: Mapping[str, Any]) -> Iterator[Any]:

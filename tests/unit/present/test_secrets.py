@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.present.secrets import NO_SECRETS, REDACTED, Secrets, secret_places
+from holdfast.present.secrets import MOST_VISITS, NO_SECRETS, REDACTED, Secrets, secret_places
 
 SECRET = {"type": "string", "writeOnly": True, "format": "password"}
 
@@ -38,6 +38,44 @@ def schema(**properties: Any) -> dict[str, Any]:
 )
 def test_places_are_found_wherever_a_schema_can_say_so(given_schema: Any, places: Any) -> None:
     assert secret_places(given_schema) == places
+
+
+def nested(width: int, depth: int, leaf: Any) -> dict[str, Any]:
+    """A small schema with width ** depth ways to its leaf, each of which is a place of its own."""
+    parts: dict[str, Any] = {f"d{depth}": leaf}
+    for level in range(depth):
+        parts[f"d{level}"] = schema(**{f"p{n}": {"$ref": f"#/$defs/d{level + 1}"} for n in range(width)})
+    return {**schema(a={"$ref": "#/$defs/d0"}), "$defs": parts}
+
+
+class Counted(dict[str, Any]):
+    """A part of a schema that counts how often it is looked at."""
+
+    visits = 0
+
+    def get(self, *words: Any) -> Any:
+        Counted.visits += 1
+        return super().get(*words)
+
+
+@pytest.mark.parametrize("leaf", [{"type": "string"}, SECRET])
+def test_a_schema_with_a_billion_places_costs_a_bounded_number_of_visits(leaf: Any) -> None:
+    Counted.visits = 0
+    bomb = nested(8, 10, leaf)
+    bomb["$defs"] = {name: Counted(part) for name, part in bomb["$defs"].items()}
+
+    places = secret_places(bomb)
+
+    assert Counted.visits < 40 * MOST_VISITS
+    assert bool(places) is (leaf is SECRET)
+    assert all(place[0] == "a" for place in places)  # everything that was not visited counts as a secret
+
+
+def test_many_ways_to_the_same_place_are_one_visit() -> None:
+    parts: dict[str, Any] = {"d11": SECRET}
+    for level in range(11):
+        parts[f"d{level}"] = {"anyOf": [{"$ref": f"#/$defs/d{level + 1}"}] * 10}
+    assert secret_places({**schema(a={"$ref": "#/$defs/d8"}), "$defs": parts}) == (("a",),)
 
 
 def test_values_are_taken_out_of_texts_and_documents() -> None:
