@@ -44,7 +44,7 @@ OnNote = Callable[[Notification], None]
 
 _CLIENT = {"name": "holdfast-http", "version": __version__}
 _META = {META_REVISION: MODERN, META_CAPABILITIES: {}, META_CLIENT_INFO: _CLIENT}
-_LONGEST_MESSAGE = 2 * MAX_MESSAGE_BYTES  # the host bounds what it sends; this only bounds our memory
+_LONGEST_MESSAGE = 16 * MAX_MESSAGE_BYTES  # the host bounds what it sends; this only bounds our memory
 _MOST_PENDING = 1024
 _TAGS = (META_SUBSCRIPTION, META_REQUEST)
 _LOG = "notifications/message"

@@ -58,11 +58,11 @@ def command(
     from holdfast.host.naming import server_name
     from holdfast.host.run import run_host
     from holdfast.host.worker_environment import worker_environment
-    from holdfast.settings import load_configuration
+    from holdfast.settings import FOREIGN_DEFAULTS, load_configuration
 
     words, upgrades = _what_serves(ctx, paths, releases)
     chosen = name or (Path(releases).absolute().name if releases else server_name(words))
-    configuration = load_configuration(options, server=chosen)
+    configuration = load_configuration(options, server=chosen, defaults=FOREIGN_DEFAULTS)
     environment = worker_environment(variables, untrusted=configuration.settings.untrusted)
     front = None
     if configuration.settings.http:

@@ -25,9 +25,11 @@ from holdfast.settings.kinds import (
     limit,
 )
 
-__all__ = ["SETTINGS", "Setting", "Settings", "default_cache_dir", "default_state_dir"]
+__all__ = ["FOREIGN_DEFAULTS", "SETTINGS", "Setting", "Settings", "default_cache_dir", "default_state_dir"]
 
 MIB = 1024 * 1024
+# A server of another toolkit has no limit of its own that its clients could rely on.
+FOREIGN_DEFAULTS = {"max_message_bytes": 64 * MIB}
 WEEK = 7 * 24 * 3600.0
 
 
@@ -449,7 +451,11 @@ class Settings:
     )
 
     # Messages, the event log, state.
-    max_message_bytes: int = _knob(8 * MIB, integer(1024), "Largest message in either direction, in bytes.")
+    max_message_bytes: int = _knob(
+        8 * MIB,
+        integer(1024),
+        "Largest message in either direction, in bytes; the default of `holdfast run` is 67108864.",
+    )
     max_header_bytes: int = _knob(64 * 1024, integer(64), "Largest header block in legacy framing, in bytes.")
     max_depth: int = _knob(128, integer(8, 128), "Deepest nesting of arrays and objects in a message.")
     progress_interval: float = _knob(

@@ -42,7 +42,7 @@ def load_settings(
     overrides: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None
 ) -> Settings:
     """Settings from explicit `overrides` (None means "not said"), then the environment, then defaults."""
-    return _resolve(overrides or {}, os.environ if environ is None else environ, [])[0]
+    return _resolve(overrides or {}, os.environ if environ is None else environ, [], {})[0]
 
 
 def load_configuration(
@@ -52,11 +52,12 @@ def load_configuration(
     server: str | None = None,
     start: Path | None = None,
     file: Path | None = None,
+    defaults: Mapping[str, Any] | None = None,
 ) -> Configuration:
     """Settings and rules for one server, from all sources.
 
     The file is `file`, or the one that HOLDFAST_CONFIG names (none, or nothing: no file), or the nearest one
-    upwards from `start`, which is the working directory unless it is said.
+    upwards from `start`, which is the working directory unless it is said. `defaults` replace those of the knobs.
     """
     environ = os.environ if environ is None else environ
     config = _config_file(environ, start, file)
@@ -64,7 +65,7 @@ def load_configuration(
     if config is not None:
         own = config.servers.get(server) if server is not None else None
         tables = [config.general] if own is None else [own, config.general]
-    settings, origins = _resolve(overrides, environ, tables)
+    settings, origins = _resolve(overrides, environ, tables, defaults or {})
     tools, tool_origins = _rules(tables)
     if config is None:
         return Configuration(settings, tools, origins, tool_origins, None)
@@ -92,7 +93,7 @@ def _config_file(environ: Mapping[str, str], start: Path | None, file: Path | No
 
 
 def _resolve(
-    overrides: Mapping[str, Any], environ: Mapping[str, str], tables: list[Table]
+    overrides: Mapping[str, Any], environ: Mapping[str, str], tables: list[Table], defaults: Mapping[str, Any]
 ) -> tuple[Settings, dict[str, str]]:
     chosen = {name: value for name, value in overrides.items() if value is not None}
     unknown = chosen.keys() - {setting.name for setting in SETTINGS}
@@ -101,12 +102,16 @@ def _resolve(
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for setting in SETTINGS:
-        values[setting.name], origins[setting.name] = _pick(setting, chosen, environ, tables)
+        values[setting.name], origins[setting.name] = _pick(setting, chosen, environ, tables, defaults)
     return Settings(**values), origins
 
 
 def _pick(
-    setting: Setting, chosen: Mapping[str, Any], environ: Mapping[str, str], tables: list[Table]
+    setting: Setting,
+    chosen: Mapping[str, Any],
+    environ: Mapping[str, str],
+    tables: list[Table],
+    defaults: Mapping[str, Any],
 ) -> tuple[Any, str]:
     """The value of one knob and where it comes from."""
     if setting.name in chosen:
@@ -117,7 +122,7 @@ def _pick(
     for table in tables:
         if setting.name in table.knobs:
             return table.knobs[setting.name], table.place.origin
-    return setting.default, DEFAULT
+    return defaults.get(setting.name, setting.default), DEFAULT
 
 
 def _rules(tables: list[Table]) -> tuple[dict[str, ToolRule], dict[str, dict[str, str]]]:
