@@ -8,6 +8,7 @@ from functools import partial
 from holdfast.errors import ProcessError
 from holdfast.process.command import checked_command, checked_seconds
 from holdfast.process.custody import DEFAULT_GRACE, STREAM_LIMIT, Deliver, Input, Output, Process
+from holdfast.process.ownership import not_owned
 
 __all__ = ["spawn"]
 
@@ -53,13 +54,14 @@ async def spawn(
         from holdfast.process.posix import start as start_on_posix
 
         start = partial(start_on_posix, pass_fds=pass_fds)
-    return await start(
-        command,
-        stdin=stdin,
-        stdout=stdout,
-        stderr=stderr,
-        on_stdout=on_stdout,
-        on_stderr=on_stderr,
-        grace=seconds,
-        limit=limit,
-    )
+    with not_owned():
+        return await start(
+            command,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            on_stdout=on_stdout,
+            on_stderr=on_stderr,
+            grace=seconds,
+            limit=limit,
+        )

@@ -18,6 +18,7 @@ from holdfast.observe.sink import EventSink
 from holdfast.present.dialects import Dialect
 from holdfast.present.profile import Profile
 from holdfast.present.render import Presentation
+from holdfast.process.ownership import CallProcesses, owned_by
 from holdfast.settings import Settings
 from holdfast.vocabulary.call import ACCEPTED, Call, Command, Phase, Step, Stop
 from holdfast.vocabulary.events import CallEnded, WorkAbandoned
@@ -49,8 +50,8 @@ class LiveCall(ABC):
     `method` is told in the event log; tools leave it out. `timeout` None is the server's default, 0 is no limit.
     """
 
-    __slots__ = ("answer", "began", "begun", "context", "method", "outcome", "patience", "request_id", "state",
-                 "task", "timeout", "trace")  # fmt: skip
+    __slots__ = ("answer", "began", "begun", "context", "ending", "method", "outcome", "owns_processes",
+                 "patience", "processes", "request_id", "state", "task", "timeout", "trace")  # fmt: skip
 
     def __init__(
         self,
@@ -74,6 +75,9 @@ class LiveCall(ABC):
         self.outcome: Any = None
         self.task: asyncio.Task[None] | None = None
         self.patience: asyncio.TimerHandle | None = None
+        self.processes = CallProcesses()
+        self.owns_processes = False  # whether they end with the call also when it returns
+        self.ending: asyncio.Task[None] | None = None  # of its processes
 
     @property
     def name(self) -> str:
@@ -222,6 +226,7 @@ class CallTable:
             if not call.begun:  # a task that is cancelled before its first step never takes it
                 self._finish(call)
                 return
+            call.ending = self._loop.create_task(self._end_processes(call))
             bound = self._settings.kill_grace + GIVE_UP_MARGIN
             call.patience = self._loop.call_later(bound, self._give_up, call)
         elif command is Command.ANSWER_STOP and waiting:
@@ -267,8 +272,15 @@ class CallTable:
         finally:
             self._deadlines.resume(call)
 
+    async def _end_processes(self, call: LiveCall) -> None:
+        """End what the call started: a thread that waits for such a program comes back by itself."""
+        survivors = await call.processes.end(self._settings.kill_grace)
+        if survivors:
+            call.context.record_survivors(survivors)
+
     async def _work(self, call: LiveCall) -> None:
         call.begun = True
+        owned_by(call.processes)
         try:
             call.outcome = await call.run(self._log, self._settings)
         except asyncio.CancelledError as error:
@@ -280,6 +292,11 @@ class CallTable:
             # The tool has returned in time; what it left running is ours to end, not its own lateness.
             self._deadlines.remove(call)
             await call.context.end_programs()
+            if call.owns_processes and call.ending is None:
+                call.ending = self._loop.create_task(self._end_processes(call))
+            if call.ending is not None:
+                with contextlib.suppress(asyncio.CancelledError):  # it is stopped while this is under way already
+                    await asyncio.shield(call.ending)
             self._finish(call)
 
     def _finish(self, call: LiveCall) -> None:

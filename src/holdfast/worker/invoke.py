@@ -20,6 +20,7 @@ from holdfast.observe.sink import EventSink
 from holdfast.present.projection import ProjectionBroken
 from holdfast.present.render import DetailLevel, Renderer
 from holdfast.present.secrets import secret_places
+from holdfast.process.ownership import record_thread
 from holdfast.settings import ToolRule
 from holdfast.vocabulary.effects import Effect
 from holdfast.worker.asking import needed_in
@@ -58,11 +59,16 @@ class Runnable(Protocol):
 class RegisteredTool:
     """A tool that is ready to be called: its contract, its function, its compiled schemas."""
 
-    __slots__ = ("arguments", "contract", "derived", "effect", "output", "output_rule", "renderer", "replays",
-                 "result", "secrets", "timeout")  # fmt: skip
+    __slots__ = ("arguments", "contract", "derived", "effect", "output", "output_rule", "owns_processes",
+                 "renderer", "replays", "result", "secrets", "timeout")  # fmt: skip
 
     def __init__(
-        self, derived: DerivedTool, renderer: Renderer | None = None, output: OutputPromise = NO_PROMISE
+        self,
+        derived: DerivedTool,
+        renderer: Renderer | None = None,
+        output: OutputPromise = NO_PROMISE,
+        *,
+        owns_processes: bool = False,
     ) -> None:
         self.derived = derived
         self.contract: ToolContract = derived.contract
@@ -71,6 +77,7 @@ class RegisteredTool:
         self.result = SchemaValidator(derived.contract.output_schema) if derived.contract.output_schema else None
         self.renderer = renderer
         self.output = output
+        self.owns_processes = owns_processes
         self.output_rule: ToolRule | None = None
         # Whoever runs the server may say otherwise about these three.
         self.timeout = derived.contract.timeout
@@ -163,6 +170,7 @@ async def _run_in_thread(function: Callable[..., Any], keywords: dict[str, Any],
         value: Any = None
         error: BaseException | None = None
         try:
+            caller.run(record_thread)
             value = caller.run(function, **keywords)
         except StopIteration as stop:
             error = RuntimeError(f"the tool raised StopIteration({stop.value!r})")

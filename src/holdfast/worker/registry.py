@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, Unpack, cast
 
-from holdfast.contract.derive import derive_tool
+from holdfast.contract.derive import DerivedTool, derive_tool
 from holdfast.contract.model import Deprecation, ErrorSpec, semver
 from holdfast.contract.surface import Surface
 from holdfast.contract.wire_form import tool_definitions
@@ -34,10 +34,14 @@ _PRESENTATIONS = {mode.value: Presentation(mode) for mode in RenderMode}
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+_WORDS_APART = frozenset({"icons", "owns_processes"})
+
+
 class _ToolWords(OutputWords, total=False):
     """What else may be said about a tool."""
 
     icons: Sequence[Icon]
+    owns_processes: bool
 
 
 class Registry(Offers):
@@ -176,10 +180,11 @@ class Registry(Offers):
                 or a `surface_policy(...)`, with rules that its answers obey.
             pages: The answer is given in pages of its list: True for its only list, or the name of the field.
                 The tool still returns all rows; callers continue with the argument `cursor`.
-            words: `icons`: pictures for clients that show some. `output_bytes` and `output_tokens`: how much a
-                caller is given at once, for the host in front of the server to see to. `shorten="/items"`: the
-                list or text of the result from whose end is taken what is too much; `shorten_note="/omitted"`:
-                the number that says how much that was.
+            words: `owns_processes=True`: what the tool has started ends with the call also when it returns; else
+                only a call that is cancelled or times out ends it. `icons`: pictures for clients that show some.
+                `output_bytes` and `output_tokens`: how much a caller is given at once, for the host in front of
+                the server to see to. `shorten="/items"`: the list or text of the result that is cut at its end
+                where it is too much; `shorten_note="/omitted"`: the number that says how much that was.
         """
         _check_called(_bare)
 
@@ -208,7 +213,7 @@ class Registry(Offers):
                 input_schema=input_schema,
                 **{**self._of_every_tool, "icons": words.get("icons", ())},
             )
-            self._add(RegisteredTool(derived, porcelain, output_promise(derived.contract, _sizes(words))))
+            self._add(_registered(derived, porcelain, words))
             return function
 
         return register
@@ -392,9 +397,14 @@ class Registry(Offers):
         return result
 
 
+def _registered(derived: DerivedTool, porcelain: Renderer | None, words: _ToolWords) -> RegisteredTool:
+    promise = output_promise(derived.contract, _sizes(words))
+    return RegisteredTool(derived, porcelain, promise, owns_processes=words.get("owns_processes", False))
+
+
 def _sizes(words: _ToolWords) -> OutputWords:
     """What is said about the size of answers, and whatever is no option at all, which is refused there."""
-    return cast("OutputWords", {key: value for key, value in words.items() if key != "icons"})
+    return cast("OutputWords", {key: value for key, value in words.items() if key not in _WORDS_APART})
 
 
 def _check_called(bare: object) -> None:

@@ -9,6 +9,7 @@ import time
 from holdfast.errors import UsageError
 from holdfast.observe.event_log import open_event_log
 from holdfast.observe.sink import EventSink
+from holdfast.process.ownership import install as install_ownership
 from holdfast.settings import Settings
 from holdfast.stdio import collector
 from holdfast.stdio.streams import claim_standard_streams
@@ -33,6 +34,7 @@ def serve(server: Registry, settings: Settings) -> int:
     log.flush()
     if log.last_error:
         print(f"{server.name}: the event log cannot be written: {log.last_error}", file=sys.stderr)  # noqa: T201
+    install_ownership()
     share_heaps()
     collector.loaded()
     loop = asyncio.new_event_loop()

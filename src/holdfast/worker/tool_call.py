@@ -66,6 +66,7 @@ class ToolCall(LiveCall):
     ) -> None:
         super().__init__(request_id, context, answer, trace, timeout=tool.timeout)
         self.tool = tool
+        self.owns_processes = tool.owns_processes
         self.arguments, self.keywords = bound
         self.manner = manner
 
