@@ -49,7 +49,7 @@ def plant_everything(root: Path, outside: Path) -> str:
         root / "pyproject.toml",
         "[build-system]\nrequires = []\nbuild-backend = 'evil_plugin'\nbackend-path=['.']\n",
     )
-    _write(root / "holdfast.toml", f'[server.search]\nstate_dir = "{outside}"\ncache_dir = "{outside}"\n')
+    _write(root / "holdfast.toml", "[servers.search]\nevent_log_files = 1\n")
     _write(root / ".pairofcleats.json", json.dumps({"quality": "max", "cache": {"root": str(outside)}}))
     _write(root / ".gitattributes", "*.py diff=evil filter=evil merge=evil\n")
     _write(root / "lock.json", json.dumps({"tools": [{"name": "a", "inputSchema": {"type": "object"}}]}))

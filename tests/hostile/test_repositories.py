@@ -23,7 +23,7 @@ _SERVER = '''from holdfast import Server
 server = Server("shop", version="1.0.0")
 
 
-@server.tool
+@server.tool()
 def find(number: int) -> int:
     """Find an order."""
     return number
@@ -86,9 +86,17 @@ def test_a_command_in_a_hostile_repository_does_only_what_is_listed(place: Place
 
 def test_a_search_server_in_a_hostile_repository_does_only_what_is_listed(place: Place) -> None:
     calls = session(("search", {"query": "find order"}), ("index_status", {}), ("build_index", {}))
-    traced, out, _ = run(place, "serve", "search", stdin=calls)
-    answers = {message.get("id"): message for message in map(json.loads, out.splitlines())}
-    assert answers[2]["result"], "the session itself works"
+    command = [HOLDFAST, "serve", "search"]
+    with trace(command, cwd=place.repository, environment=place.environment) as traced:
+        traced.stdin.write(calls)
+        traced.stdin.flush()
+        answers: dict[Any, Any] = {}
+        while len(answers) < 5:
+            message = json.loads(traced.stdout.readline())
+            if "id" in message:
+                answers[message["id"]] = message
+        traced.process.communicate(timeout=50)
+    assert "result" in answers[2], "the session itself works"
     assert place.unlisted(traced.events) == []
     assert not (place.outside / "trapped").exists()
 

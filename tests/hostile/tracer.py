@@ -43,7 +43,10 @@ class Traced:
     """A program under watch; its events are complete once the last process of its tree has ended."""
 
     def __init__(self, process: subprocess.Popen[Any], descriptor: int) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
         self.process = process
+        self.stdin, self.stdout = process.stdin, process.stdout
         self.events: list[Event] = []
         self._descriptor = descriptor
         self._thread = threading.Thread(target=self._watch, name="tracer")
