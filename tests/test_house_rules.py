@@ -205,6 +205,20 @@ def test_git_is_started_by_one_room_that_trusts_no_repository() -> None:
     assert found(rest, starts_git) == []
 
 
+def test_one_module_writes_to_terminals() -> None:
+    # Foreign text in between is made printable there; nobody else has sequences of control, or a way around it.
+    ways = ("\\x1b[", "\\033[", "__stdout__", "__stderr__", "/dev/tty", "os.write(1,", "os.write(2,")
+
+    def around(path: Path) -> Iterator[str]:
+        text = path.read_text(encoding="utf-8")
+        return (f"{way}: use holdfast.stdio.terminal" for way in ways if way in text)
+
+    package = ROOT / "src" / "holdfast"
+    own = {package / "stdio" / "terminal.py"}
+    rest = [path for path in SOURCES if path not in own and package / "testing" not in path.parents]
+    assert found(rest, around) == []
+
+
 def test_no_file_has_a_name_that_says_nothing() -> None:
     assert [str(path) for path in SOURCES if path.stem in FORBIDDEN_NAMES] == []
 

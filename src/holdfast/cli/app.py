@@ -18,6 +18,7 @@ import click
 from holdfast.cli.ending import INTERRUPTED, heeding_signals
 from holdfast.cli.groups import CommandGroup
 from holdfast.errors import FULL_DISK, HoldfastError, TargetError, UsageError
+from holdfast.stdio.terminal import guard_terminal
 from holdfast.version import __version__
 
 __all__ = ["COMMANDS", "cli", "main"]
@@ -195,6 +196,7 @@ def _repair_standard_streams() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         codecs.register_error(_ESCAPED, _escaped)
         sys.stdout.reconfigure(errors=_ESCAPED)  # what a terminal cannot show is no reason to fail
+    guard_terminal()
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:

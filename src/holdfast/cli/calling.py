@@ -11,7 +11,6 @@ from holdfast.cli.connect import connected, say
 from holdfast.cli.faults import describe_fault
 from holdfast.cli.groups import meant
 from holdfast.cli.options import Source
-from holdfast.cli.streams import print_foreign
 from holdfast.cli.tool_list import takes_presentation
 from holdfast.client.answering import Answerer
 from holdfast.client.peer import PeerError, PeerSilentError
@@ -112,7 +111,7 @@ def present(outcome: Outcome, *, as_json: bool) -> int:
     """Print the outcome and return the exit code: 1 for every call that did not succeed."""
     if as_json:
         document = {"error": outcome.to_wire()} if isinstance(outcome, PeerError) else outcome
-        print_foreign(encode(document).decode(), sys.stdout)
+        print(encode(document).decode())
         return 1 if isinstance(outcome, PeerError) or outcome.get("isError") else 0
     if isinstance(outcome, PeerError):
         say(f"holdfast: {outcome} (error {outcome.code})")
@@ -122,7 +121,7 @@ def present(outcome: Outcome, *, as_json: bool) -> int:
     failed = bool(outcome.get("isError"))
     lines = list(_readable(outcome))
     for line in lines:
-        print_foreign(line, sys.stderr if failed else sys.stdout)
+        print(line, file=sys.stderr if failed else sys.stdout)
     if sys.stderr.isatty() and any(_CUT.search(line) for line in lines):
         say("(all of it: --json)")
     return 1 if failed else 0

@@ -12,6 +12,7 @@ from holdfast.contract.gate import Problem
 from holdfast.contract.inclusion.bump import Bump
 from holdfast.present.bounds import clean_line
 from holdfast.present.counted import counted
+from holdfast.stdio.terminal import coloured
 from holdfast.wire.codec import encode
 
 __all__ = ["Paint", "describe_diff", "describe_problems", "paint_for", "plain"]
@@ -39,7 +40,7 @@ def paint_for(stream: IO[str]) -> Paint:
 
     def paint(text: str, bump: Bump | None) -> str:
         code = "1" if bump is None else _COLOURS[bump]
-        return f"\x1b[{code}m{text}\x1b[0m"
+        return coloured(text, code)
 
     return paint
 

@@ -17,6 +17,7 @@ from holdfast.cli.launching import (
     workspace_options,
 )
 from holdfast.present.counted import counted
+from holdfast.stdio.terminal import coloured
 
 if TYPE_CHECKING:
     from holdfast.launch.run_changes import RunChanges
@@ -130,9 +131,9 @@ def describe_stat(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 def _painted(line: str) -> str:
     if line.startswith(("diff --git", "--- ", "+++ ", "new file", "deleted file")):
-        return f"\x1b[1m{line}\x1b[0m"
+        return coloured(line, "1")
     colour = _COLOURS.get(line[:1])
-    return f"\x1b[{colour}m{line}\x1b[0m" if colour else line
+    return coloured(line, colour) if colour else line
 
 
 def _harmless(line: str) -> str:

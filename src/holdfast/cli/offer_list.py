@@ -1,7 +1,6 @@
 """The prompts and resources of a server as a person reads them, and what one of them gives."""
 
 import base64
-import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
@@ -9,7 +8,7 @@ from holdfast.cli.argument_list import shortened
 from holdfast.cli.calling import present
 from holdfast.cli.connect import connected, load_server, run
 from holdfast.cli.options import Source
-from holdfast.cli.streams import guarded_streams, print_foreign
+from holdfast.cli.streams import guarded_streams
 from holdfast.client.answering import Answerer
 from holdfast.client.peer import PeerError, PeerInfo
 from holdfast.client.session import ClientSession
@@ -74,7 +73,7 @@ def shown(answer: Any, lines: Callable[[Any], Iterable[str]], *, as_json: bool) 
     if isinstance(answer, PeerError):
         return present(answer, as_json=as_json)
     printed = [encode(answer).decode()] if as_json else list(lines(answer))
-    print_foreign("\n".join(printed).rstrip("\n"), sys.stdout)
+    print("\n".join(printed).rstrip("\n"))
     return 0
 
 

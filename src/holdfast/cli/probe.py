@@ -200,6 +200,7 @@ def _headers(words: tuple[str, ...]) -> dict[str, str]:
 def _run(target: "Target", checks: tuple["Check", ...], limits: "Options") -> "Report":
     from holdfast.cli.connect import run
     from holdfast.probe.run import run_probe
+    from holdfast.stdio.terminal import CLEAR_LINE, control
 
     total = sum(target.transport in check.transports for check in checks)
     if not total:
@@ -210,7 +211,7 @@ def _run(target: "Target", checks: tuple["Check", ...], limits: "Options") -> "R
     def on_finding(finding: "Finding") -> None:
         nonlocal done
         done += 1
-        print(f"\r\x1b[K{done}/{total} {finding.check.id}", end="", file=sys.stderr, flush=True)
+        print(f"{control(CLEAR_LINE)}{done}/{total} {finding.check.id}", end="", file=sys.stderr, flush=True)
 
     if is_shown:
         print(f"0/{total} looking around", end="", file=sys.stderr, flush=True)
@@ -218,7 +219,7 @@ def _run(target: "Target", checks: tuple["Check", ...], limits: "Options") -> "R
         return run(run_probe(target, checks, limits, on_finding if is_shown else None))
     finally:
         if is_shown:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+            print(control(CLEAR_LINE), end="", file=sys.stderr, flush=True)
 
 
 def _print(report: "Report", word: str, options: dict[str, Any]) -> None:

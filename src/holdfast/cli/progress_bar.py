@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import IO, Self
 
 from holdfast.present.bounds import clean_line, truncate_chars
+from holdfast.stdio.terminal import CLEAR_LINE, control
 
 __all__ = ["ProgressBar", "length_of_time", "size_of"]
 
@@ -34,7 +35,6 @@ _WORDS = {
     "sqlite": "Writing the SQLite file",
     "finish": "Finishing",
 }
-_CLEAR = "\r\x1b[K"
 
 
 class ProgressBar:
@@ -76,7 +76,7 @@ class ProgressBar:
         self._next = now + (_REDRAW if self._is_terminal else _PLAIN)
         facts = self._facts(done, total, now - self._since)
         if self._is_terminal:
-            self._write(_CLEAR + self._fitted(facts, done, total, detail))
+            self._write(control(CLEAR_LINE) + self._fitted(facts, done, total, detail))
             self._is_drawn = True
         else:
             self._write(facts + "\n")
@@ -84,7 +84,7 @@ class ProgressBar:
     def clear(self) -> None:
         """Take the bar away; what is printed next begins at an empty line."""
         if self._is_drawn:
-            self._write(_CLEAR)
+            self._write(control(CLEAR_LINE))
             self._is_drawn = False
 
     def _note(self, text: str) -> None:

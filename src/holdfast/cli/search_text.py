@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, Any
 
 from holdfast.present.bounds import ELLIPSIS, clean_line, collapse_whitespace
+from holdfast.stdio.terminal import coloured
 
 __all__ = [
     "SECTIONS",
@@ -58,7 +59,7 @@ class Look:
 
     def paint(self, text: str, role: str) -> str:
         """The text in the colour of its role."""
-        return f"\x1b[{_COLOURS[role]}m{text}\x1b[0m" if self._colour and text else text
+        return coloured(text, _COLOURS[role]) if self._colour and text else text
 
 
 def look_for(stream: IO[str], root: str, *, colour: bool = True, roots: Roots | None = None) -> Look:

@@ -1,22 +1,11 @@
-"""Our streams beside a server: its own output is kept off them, and what it says does a terminal no harm."""
+"""Our streams beside a server: its own output is kept off them."""
 
 import contextlib
 import os
 import sys
 from collections.abc import Iterator
-from typing import TextIO
 
-from holdfast.present.bounds import clean_text
-
-__all__ = ["guarded_streams", "print_foreign"]
-
-
-def print_foreign(text: str, stream: TextIO) -> None:
-    """Print what a server has said: as it is, but for a terminal, which would obey it, with escapes.
-
-    In JSON they stand for the same text.
-    """
-    stream.write((clean_text(text) if stream.isatty() else text) + "\n")
+__all__ = ["guarded_streams"]
 
 
 @contextlib.contextmanager

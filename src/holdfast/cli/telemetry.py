@@ -7,6 +7,7 @@ import click
 
 from holdfast.cli.options import setting_options
 from holdfast.errors import UsageError
+from holdfast.stdio.terminal import CLEAR_SCREEN, control
 
 if TYPE_CHECKING:
     from holdfast.host.records import HostRecord
@@ -15,7 +16,6 @@ __all__ = ["command"]
 
 _TIMEOUT = 5.0
 _INTERVAL = 1.0  # seconds between two screens
-_CLEAR = "\x1b[H\x1b[2J"
 
 
 @click.command(name="telemetry")
@@ -52,7 +52,7 @@ def command(host: str | None, as_json: bool, prometheus: bool, watch: bool, **op
             print(f"holdfast: {error}", file=sys.stderr)
             return 1
         is_screen = watch and not as_json and not prometheus and sys.stdout.isatty()
-        sys.stdout.write((_CLEAR if is_screen else "") + text)
+        sys.stdout.write((control(CLEAR_SCREEN) if is_screen else "") + text)
         sys.stdout.flush()
         if not watch or not wait_for_reader(_INTERVAL):
             return 0

@@ -40,7 +40,7 @@ def command(ctx: click.Context, /, words: tuple[str, ...], as_json: bool, timeou
         remedy = "holdfast tools TARGET, or holdfast tools -- COMMAND ARGS..."
         raise UsageError(f"unexpected argument {rest[0]!r}", remedy=remedy)
     from holdfast.cli.connect import load_server, run
-    from holdfast.cli.streams import guarded_streams, print_foreign
+    from holdfast.cli.streams import guarded_streams
     from holdfast.cli.tool_list import describe_tools, fetch_tools
     from holdfast.settings import load_configuration
 
@@ -52,7 +52,7 @@ def command(ctx: click.Context, /, words: tuple[str, ...], as_json: bool, timeou
     if as_json:
         from holdfast.wire.codec import encode
 
-        print_foreign(encode(tools).decode(), sys.stdout)
+        print(encode(tools).decode())
     else:
         contracts = {} if server is None else server.surface.by_name
         sys.stdout.write("\n".join(describe_tools(peer, tools, contracts)) + "\n")

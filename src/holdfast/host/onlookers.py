@@ -4,7 +4,6 @@ What cannot be had is told before anything is served: whoever asked for figures 
 are none. Only a host that takes over a session from another one goes on without: the session is worth more.
 """
 
-import os
 import socket
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,6 +14,7 @@ from holdfast.host.metrics_port import MetricsPort, bind_metrics
 from holdfast.host.takeover import Capsule
 from holdfast.observe.telemetry import SpanSink, Telemetry
 from holdfast.settings import Settings
+from holdfast.stdio.terminal import write_stderr
 
 __all__ = ["Onlookers", "Watched"]
 
@@ -89,4 +89,4 @@ class Onlookers:
 
 def _say(text: str) -> None:
     with suppress(OSError):  # stderr may be what is full
-        os.write(2, f"holdfast: {text}\n".encode())
+        write_stderr(f"holdfast: {text}")

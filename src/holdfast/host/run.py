@@ -42,6 +42,7 @@ from holdfast.stdio.lifetime import Lifetime
 from holdfast.stdio.outbox import Outbox
 from holdfast.stdio.reader import InputReader
 from holdfast.stdio.streams import StandardStreams, claim_standard_streams
+from holdfast.stdio.terminal import write_stderr
 from holdfast.version import __version__
 from holdfast.vocabulary.events import FaultRecorded, HostStarted, HostStopped, KillFailed, LeftoversReaped
 from holdfast.vocabulary.execution import SessionPhase
@@ -300,7 +301,7 @@ class _HostProcess:
 
     def _complain(self, text: str) -> None:
         with suppress(OSError):  # stderr may be what is full
-            os.write(2, f"holdfast: {text}\n".encode())
+            write_stderr(f"holdfast: {text}")
 
     async def _reap(self) -> None:
         with suppress(HoldfastError, OSError):  # the directory of records cannot be used; that was told above

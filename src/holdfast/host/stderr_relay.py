@@ -9,6 +9,8 @@ import select
 import threading
 from collections import deque
 
+from holdfast.stdio.terminal import printable_bytes
+
 __all__ = ["StderrRelay", "Tail"]
 
 _MAX_BYTES = 1024 * 1024
@@ -74,7 +76,7 @@ class StderrRelay:
                 if not self._parts:
                     return
                 data = self._parts.popleft()
-            left = self._write(data)
+            left = self._write(printable_bytes(data, self._descriptor))
             with self._wake:
                 if left:  # nobody will ever read it again
                     self._closed = True

@@ -14,7 +14,6 @@ __all__ = [
     "ELLIPSIS",
     "Bounds",
     "clean_line",
-    "clean_text",
     "collapse_whitespace",
     "omitted",
     "tail",
@@ -26,8 +25,6 @@ __all__ = [
 ELLIPSIS = "…"
 # Characters that start a new line, reorder or hide the rest of one, or cannot be encoded at all.
 _UNSAFE_IN_LINE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-# The same for a text of several lines: their ends stay, and so do tabs, which move nothing but what comes next.
-_UNSAFE_IN_TEXT = re.compile(rf"(?![\t\n]|\r\n){_UNSAFE_IN_LINE.pattern}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +52,6 @@ def collapse_whitespace(text: str) -> str:
 def clean_line(text: str) -> str:
     """The text with everything that could break or disguise a line written as an escape such as `\\u001b`."""
     return _UNSAFE_IN_LINE.sub(_escape, text)
-
-
-def clean_text(text: str) -> str:
-    """The same for a text of several lines, which stay lines, for a terminal that would obey what is in it."""
-    return _UNSAFE_IN_TEXT.sub(_escape, text)
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from holdfast.present.bounds import (
     Bounds,
     clean_line,
-    clean_text,
     collapse_whitespace,
     tail,
     truncate_bytes,
@@ -103,12 +102,6 @@ def test_whitespace_collapses_to_single_spaces() -> None:
 @pytest.mark.parametrize("character", ["\n", "\r", "\x1b", "\x00", "\x85", "\u2028", "\u202e", "\ud800"])
 def test_characters_that_break_or_disguise_a_line_become_escapes(character: str) -> None:
     assert clean_line(f"a{character}b") == f"a\\u{ord(character):04x}b"
-
-
-def test_a_text_keeps_its_lines_and_tabs_and_nothing_that_a_terminal_obeys() -> None:
-    told = clean_text("a\tb\r\nc\n\x1b[2Jd\x9b2J\re\u202e")
-
-    assert told == "a\tb\r\nc\n\\u001b[2Jd\\u009b2J\\u000de\\u202e"
 
 
 @pytest.mark.parametrize(("lines", "width"), [(1, 80), (0, 80), (10, 39), (-1, -1)])
