@@ -2,7 +2,7 @@
 
 A mark tells the processes of one test from all others on the machine, also those that left their group, their
 session or their parent. A process that clears its environment is not found. One that hides it, as hosts do, is
-found by a parent or child with the mark.
+found by a parent or child with the mark; no other program is, which may hide for reasons of its own.
 """
 
 import os
@@ -59,12 +59,12 @@ def _read(pid: str, file: str) -> bytes:
 
 
 def _hides(pid: str) -> bool:
-    """Whether a process of our own user does not let us read its environment."""
+    """Whether this is a process of Holdfast that does not let us read its environment."""
     try:
         with open(_PROC / pid / "environ", "rb"):
             return False
     except PermissionError:
-        return b"\nUid:\t%d\t" % os.getuid() in _read(pid, "status")
+        return b"\nUid:\t%d\t" % os.getuid() in _read(pid, "status") and b"holdfast" in _read(pid, "cmdline")
     except OSError:
         return False
 
