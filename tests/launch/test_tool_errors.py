@@ -276,6 +276,7 @@ def test_a_broken_page_is_found_mended_once_and_then_no_more(mended: Mended) -> 
         error = error_of(place.run_call("launch_fix_next"))
         assert (error["code"], error["retryable"], place.state()) == ("FIX_EXHAUSTED", False, "FAILED")
         assert (error["details"]["attempts"], error["details"]["max_fix_attempts"]) == (1, 1)
+        assert "launch_start_run" in error["details"]["hint"]  # by hand or by a validation nothing goes on here
     assert error_of(place.run_call("launch_resume"))["code"] == "ILLEGAL_STATE"
 
 

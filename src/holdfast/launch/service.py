@@ -157,7 +157,7 @@ class RunService:
         return {
             "run_id": run.run_id,
             "state": run.state,
-            "executing": run.holder is not None,
+            "executing": self.is_executing(run),
             "section_states": self.store.section_states(name),
             "open_issues": [
                 {
@@ -174,10 +174,14 @@ class RunService:
             ],
         }
 
+    def is_executing(self, run: Run) -> bool:
+        """Whether somebody works on a run at this moment."""
+        return run.holder is not None and self.engine.is_at_work(run.holder)
+
     def pause(self, name: str) -> dict[str, Any] | None:
         """Why a run waits for somebody to go on with it; None where nothing kept it from going on."""
         told = [event for event in self.store.events(name) if event.type in _GOING_ON or event.type == _PAUSED]
-        is_paused = bool(told) and told[-1].type == _PAUSED and self.run(name).holder is None
+        is_paused = bool(told) and told[-1].type == _PAUSED and not self.is_executing(self.run(name))
         return dict(told[-1].payload) if is_paused else None
 
     def open_issues(self, name: str) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from tests.launch.products import run_config
 from holdfast.cli.launch_text import describe_status
 from holdfast.errors import ToolError, UsageError
 from holdfast.launch import states
+from holdfast.launch.engine.local import owned
 from holdfast.launch.http_service import Reply, Request, application, running
 from holdfast.launch.publishing.client import CommitClient
 from holdfast.launch.service import RunService
@@ -133,7 +134,9 @@ def test_a_status_says_whether_anybody_is_at_work(service: RunService, tmp_path:
     run, _ = service.start(config(tmp_path), drive=False)
     assert service.status(run.run_id)["executing"] is False
     token = service.store.claim(run.run_id, "somebody")
-    assert service.status(run.run_id)["executing"] is True
+    with owned(service.workspace):
+        assert service.status(run.run_id)["executing"] is True
+    assert service.status(run.run_id)["executing"] is False  # killed: only its name is left
     service.store.release(run.run_id, token)
     assert service.status(run.run_id)["state"] == states.CREATED
 

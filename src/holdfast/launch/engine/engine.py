@@ -35,5 +35,8 @@ class Engine(Protocol):
     def adopt(self, *, leaving: str = "") -> list[str]:
         """Go on with the runs whose execution was interrupted, but for one; their ids."""
 
+    def is_at_work(self, holder: str) -> bool:
+        """Whether who holds a run still lives; a process that was killed leaves its name in the store."""
+
     def close(self, *, at_once: bool = True) -> None:
         """Stop executing, at once or after the steps in hand; the rest stays for whoever comes next."""

@@ -13,6 +13,7 @@ from holdfast.errors import ToolError
 from holdfast.launch import states
 from holdfast.launch.engine.labour import HandedOverError, Labour, Parts, WorkFailedError
 from holdfast.launch.engine.refusals import (
+    NO_MORE_FIXES,
     artifact_lost,
     check_may_fix,
     check_may_open_pr,
@@ -277,7 +278,7 @@ class Execution:
         message = f"all {most} attempts to fix this run are used up"
         details = {"run_id": self._run_id, "attempts": run.fix_attempts, "max_fix_attempts": most}
         self._fail({"code": "FIX_EXHAUSTED", "message": message, "details": details})
-        raise ToolError("FIX_EXHAUSTED", message, details=details, retryable=False)
+        raise ToolError("FIX_EXHAUSTED", message, details=details, hint=NO_MORE_FIXES, retryable=False)
 
     def _choose(self, report: Mapping[str, Any]) -> dict[str, Any]:
         from holdfast.launch.fixing.rules import choose

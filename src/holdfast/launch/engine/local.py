@@ -128,6 +128,11 @@ class LocalEngine(Asking, Answering):
             self.begin("drive", run_id)
         return left
 
+    def is_at_work(self, holder: str) -> bool:  # noqa: ARG002
+        """Whether some process owns the engine: only that one holds runs, and its lock ends with it."""
+        with owned(self._workspace) as is_free:
+            return not is_free
+
     def close(self, *, at_once: bool = True) -> None:
         """Stop executing: at once, or when what is at work for others has come to the end of its step."""
         self._leaving.set()

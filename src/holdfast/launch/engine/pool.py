@@ -50,6 +50,10 @@ class PoolEngine(Asking):
         """Nothing: the machines of the pool go on with what was interrupted."""
         return []
 
+    def is_at_work(self, holder: str) -> bool:
+        """Whether the machine that holds a run has a lease that has not ended."""
+        return any(member.identity == holder for member in self._store.members())
+
     def close(self, *, at_once: bool = True) -> None:  # noqa: ARG002
         """Wait no more; what was asked for the sake of a run stays."""
         self._closing.set()

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from holdfast.launch.store.refusals import ObjectLost
 
 __all__ = [
+    "NO_MORE_FIXES",
     "artifact_lost",
     "busy",
     "check_may_cancel",
@@ -23,6 +24,7 @@ __all__ = [
     "store_unusable",
 ]
 
+NO_MORE_FIXES = "the run has ended: start another one with a higher max_fix_attempts (launch_start_run)"
 _GO_ON = "if nobody is at work on it (the fix was interrupted), launch_resume carries it to its end"
 _CAN_BE_VALIDATED = frozenset({states.LINKING, states.VALIDATING, states.READY_FOR_PR})
 
@@ -47,6 +49,7 @@ def check_may_fix(run: "Run", report: Mapping[str, Any] | None) -> None:
             "FIX_EXHAUSTED",
             failure["message"],
             details={"run_id": run.run_id, **failure.get("details", {})},
+            hint=NO_MORE_FIXES,
             retryable=False,
         )
     if run.state == states.FIXING:
