@@ -43,6 +43,8 @@ CASES: dict[str, dict[str, Pair]] = {
         "stubEmbeddings": (BUILT, {**BUILT, "stubEmbeddings": True}),
         "useArtifacts": (BUILT, {**BUILT, "useArtifacts": True}),
         "artifactsDir": (BUILT, {**BUILT, "artifactsDir": "elsewhere"}),
+        "vectors": (BUILT, {**BUILT, "vectors": True}),
+        "linters": (BUILT, {**BUILT, "linters": ["ruff"]}),
     },
     "build_sqlite_index": {
         "mode": ({}, {"mode": "code"}),

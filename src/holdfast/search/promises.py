@@ -108,13 +108,17 @@ PROMISES: dict[str, Promise] = {
     "build_index": Promise(
         title="Build the index",
         security="Reads every file of the repository that is not ignored, runs git, writes below the cache "
-        f"directory only; the index that is there stays in use until the new one is complete. {TRUST}",
-        examples=({}, {"incremental": True}),
+        f"directory only; the index that is there stays in use until the new one is complete. {TRUST} Runs the "
+        "linters that are named; one that runs code of the repository only if the operator allows it. Fetches "
+        "nothing.",
+        examples=({}, {"incremental": True}, {"incremental": True, "linters": ["ruff"]}),
         errors=(_BUSY, "NO_INDEX", "CAPABILITY_MISSING", "NOT_FOUND", "FORBIDDEN", "DOWNLOAD_VERIFY_FAILED",
                 "ARCHIVE_UNSAFE", "ARCHIVE_TOO_LARGE"),
         timeout=10 * MINUTES,
         isolate=True,
         aliases=("index_build",),
+        version="1.1.0",
+        schema_version=2,
     ),
     "build_sqlite_index": Promise(
         title="Build the portable index",

@@ -213,9 +213,12 @@ def build_index(
     stub_embeddings: given.StubEmbeddings = False,
     use_artifacts: given.UseArtifacts = False,
     artifacts_dir: given.ArtifactsDir = None,
+    vectors: given.WithVectors = False,
+    linters: given.WithLinters = None,
 ) -> BuildAnswer:
     """Build the index of a repository, or bring it up to date; searches go on meanwhile."""
     from holdfast.search.building import build
+    from holdfast.settings import load_settings
 
     repository, _ = _settled(repo_path)
     built = build(
@@ -227,6 +230,9 @@ def build_index(
         stub_embeddings=stub_embeddings,
         use_artifacts=use_artifacts,
         artifacts_dir=artifacts_dir,
+        vectors=vectors,
+        linters=linters or (),
+        code_linters=load_settings().code_linters.split(","),
         **followed(ctx),
     )
     return BuildAnswer.model_validate(built)

@@ -268,6 +268,14 @@ class Settings:
         "--probation",
     )
 
+    # A file comes with a project, which must not choose that its own code is run.
+    code_linters: str = _knob(
+        "",
+        WORDS,
+        "Linters that clients may have run by build_index although they run code of the repository: eslint.",
+        in_file=False,
+    )
+
     # Looking on from outside. A file comes with a project, which must not open ports or send anything anywhere.
     metrics: str = _knob(
         "",

@@ -29,7 +29,7 @@ from holdfast.search.downloads.unpack import UNPACK_PREFIX, Limits, is_archive, 
 if TYPE_CHECKING:
     from holdfast.search.index_writer import Progress, Stop
 
-__all__ = ["download_models"]
+__all__ = ["download_models", "is_downloaded"]
 
 _NAME = re.compile(r"(?!.*--)[A-Za-z0-9][A-Za-z0-9._-]{0,95}(?:/[A-Za-z0-9][A-Za-z0-9._-]{0,95})?")
 # Weights are larger than anything else that is fetched, and hardly shrink.
@@ -78,6 +78,15 @@ def download_models(
         **summary([result]),
         "warnings": remarks([result], overruled=[name] if chosen.is_overruled else []),
     }
+
+
+def is_downloaded(cache_dir: Path, name: str) -> bool:
+    """Return whether a built-in model is in the cache with the digest that is built in, and as it came."""
+    directory = real_path(cache_dir / "models")
+    entry = Shelf(directory, "models.json", is_own=True).entries().get(name)
+    if entry is None or name not in MODELS or entry.get("sha256") != MODELS[name][1]:
+        return False
+    return entry.get("content") == content_of_directory(directory / _slug(name))
 
 
 def _chosen(

@@ -1,7 +1,11 @@
 """The linters that are known: which files are theirs, how each is called, and how what it prints is read.
 
 Nothing is written into the repository by any of them, and no file is changed. The configuration of a repository is
-used as it is; that of ESLint is a program, so ESLint runs only where it is named.
+used as it is. `runs_code` of a linter is how that can run code of the repository: such a linter runs only where a
+person names it, and for a client only where the operator allows it (`HOLDFAST_CODE_LINTERS`).
+
+Left out, since all of them run code of the repository: mypy (plugins), pylint (init-hook, load-plugins), flake8
+(local-plugins), golangci-lint (custom linters, the Go toolchain), clippy (build scripts), rubocop (require).
 """
 
 import os
@@ -42,14 +46,15 @@ class Linter:
     configuration: tuple[str, ...]  # how names of files begin that change what it says; also versions of plugins
     command: Callable[[str, Sequence[str]], list[str]]
     parse: Callable[[bytes], Found]
-    runs_code: bool = False  # its configuration is a program of the repository
+    runs_code: str = ""  # by what a repository has its own code run; empty where it cannot
     is_in_modules: bool = False  # a project has its own, in node_modules
 
 
 def find_program(linter: Linter, root: Path) -> str | None:
     """Where the linter is: of the project itself where that is usual, on the PATH, or beside this Python."""
     places = [str(root / "node_modules" / ".bin")] if linter.is_in_modules else []
-    places += [os.environ.get("PATH", os.defpath), os.path.dirname(sys.executable)]
+    places += [*os.environ.get("PATH", os.defpath).split(os.pathsep), os.path.dirname(sys.executable)]
+    places = [place for place in places if os.path.isabs(place)]  # others begin in a directory that nobody chose
     return shutil.which(linter.name, path=os.pathsep.join(places))
 
 
@@ -103,7 +108,9 @@ def _finding(line: Any, column: Any, rule: str, severity: Any, message: str) -> 
 LINTERS: dict[str, Linter] = {
     linter.name: linter
     for linter in (
+        # Its configuration is TOML, and it has no plugins.
         Linter("ruff", frozenset({"python"}), ("pyproject.toml", "ruff.toml", ".ruff.toml"), _ruff, _read_ruff),
+        # Its configuration is a list of directives; scripts are parsed, also those that they source.
         Linter("shellcheck", frozenset({"shell"}), (".shellcheckrc",), _shellcheck, _read_shellcheck),
         Linter(
             "eslint",
@@ -119,7 +126,7 @@ LINTERS: dict[str, Linter] = {
             ),
             _eslint,
             _read_eslint,
-            runs_code=True,
+            runs_code="eslint.config.js, its plugins and node_modules are programs",
             is_in_modules=True,
         ),
     )

@@ -7,7 +7,7 @@ import asyncio
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from holdfast.search.private import private_files
 from holdfast.search.repository import Repository, index_home
 from holdfast.search.store.reader import FileRow, StoreReader
 
-__all__ = ["LintReport", "lint_index"]
+__all__ = ["LintReport", "check_linters", "lint_index"]
 
 _BATCH = 100  # files per run of a linter
 _SECONDS = 120.0  # for one run
@@ -55,6 +55,18 @@ class LintReport:
             "linter": self.linter, "version": self.version, "files": self.files, "lookedAt": self.looked_at,
             "known": self.known, "findings": self.findings, "remarks": self.remarks[:_MOST_REMARKS],
         }  # fmt: skip
+
+
+def check_linters(names: Sequence[str], allowed: Collection[str], root: Path) -> None:
+    """Refuse linters that a client may not have run, and those that are not installed, before any work is done."""
+    for linter in (LINTERS[name] for name in names):
+        if linter.runs_code and linter.name not in allowed:
+            message = (
+                f"{linter.name} runs code of the repository ({linter.runs_code}), and the operator allows it not"
+            )
+            hint = f"The operator of the server allows it with HOLDFAST_CODE_LINTERS={linter.name}."
+            raise ToolError("FORBIDDEN", message, details={"linter": linter.name}, hint=hint)
+    list(_chosen(names, root))
 
 
 def lint_index(

@@ -31,10 +31,14 @@ def embed_index(
     sha256: str | None = None,
     threads: int | None = None,
     modes: Sequence[str] = MODES,
+    may_fetch: bool = True,
     progress: "Progress",
     stop: "Stop",
 ) -> dict[str, Any]:
-    """Give every chunk of some modes a vector, with the model of the last time unless another one is named."""
+    """Give every chunk of some modes a vector, with the model of the last time unless another one is named.
+
+    Without `may_fetch` the model has to be on this machine.
+    """
     require_libraries()
     from holdfast.search.vectors.embedding import embed_missing
     from holdfast.search.vectors.model import SentenceModel
@@ -44,6 +48,8 @@ def embed_index(
     if home.current() is None:
         raise ToolError("NO_INDEX", "there is no index of this repository yet", hint="run `holdfast index build`")
     place = VectorPlace.of(home)
+    if not may_fetch:
+        _require_model(cache_dir, place)
     with place.making():
         chosen = _chosen(repository, cache_dir, place, model, sha256, progress, stop)
         progress("model", 0, None, chosen.name)
@@ -80,6 +86,18 @@ def keep_known_vectors(home: IndexHome, progress: "Progress", stop: "Stop") -> N
         adopt_known(home, stop)
     except (OSError, sqlite3.Error) as error:  # the index itself is complete, with or without them
         progress("note", 0, None, f"vectors were not kept: {error}")
+
+
+def _require_model(cache_dir: Path, place: VectorPlace) -> None:
+    from holdfast.search.downloads.models import is_downloaded
+    from holdfast.search.vectors.models import DEFAULT_MODEL, is_ready
+
+    in_use = place.chosen()
+    if (in_use is not None and is_ready(place.model(in_use))) or is_downloaded(cache_dir, DEFAULT_MODEL):
+        return
+    message = f"the model {DEFAULT_MODEL} is not on this machine, and an index build fetches nothing"
+    hint = f"Call download_models with model {DEFAULT_MODEL}, or run `holdfast index embed`."
+    raise ToolError("CAPABILITY_MISSING", message, hint=hint)
 
 
 def _chosen(
