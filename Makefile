@@ -5,12 +5,16 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 CLIENTS := $(VENV)/.clients
 WORKERS ?= 3
+HOSTILE := tests/hostile tests/hostile/full_sites.py tests/cli/test_hostile_repository.py tests/search/test_tools_traced.py \
+  tests/launch/test_tools_traced.py tests/search/test_private_files.py tests/unit/launch/test_private_files.py \
+  tests/unit/launch/test_hugo_fence.py tests/unit/launch/test_token_grants.py tests/host/test_secrets.py tests/api/test_flood.py \
+  tests/search/test_index_damage.py tests/launch/test_bad_inputs.py tests/launch/test_bad_repositories.py
 
 # The suite starts many processes; without compiled modules each would compile the same files again.
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup run tour test check contracts format suite coverage bench bench-search bench-serve bench-triage chaos \
-  chaos-host chaos-launch chaos-pool bench-launch launch-languages soak probe docs clean
+  chaos-host chaos-launch chaos-pool bench-launch launch-languages soak probe hostile docs clean
 
 help:
 	@echo "make run       set up, index this repository, serve it over MCP and HTTP, show both, until Ctrl-C"
@@ -28,6 +32,7 @@ help:
 	@echo "make chaos-pool  200 launch runs on three machines of a pool, which are killed at random"
 	@echo "make bench-launch  what a launch run costs, per worker, per file and per page"
 	@echo "make launch-languages  launch runs on real libraries in five languages: do all gates pass"
+	@echo "make hostile   hostile repositories, sites, servers, clients, neighbours and configurations, under a tracer"
 	@echo "make probe     every robustness check against our own servers"
 	@echo "make docs      write the reference pages from the tables in the code"
 	@echo "make format    rewrite the sources in the house format"
@@ -115,6 +120,10 @@ probe: setup
 	  --hang-tool slow examples/inventory.py
 	$(BIN)/holdfast probe search
 	$(BIN)/holdfast probe launch
+
+# Every attack of the collection; what a scenario starts, reaches, writes or loads beyond its list is a failure.
+hostile: setup $(CLIENTS)
+	HOLDFAST_HOSTILE=full $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup $(HOSTILE)
 
 chaos: chaos-host
 

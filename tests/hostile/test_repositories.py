@@ -1,6 +1,7 @@
 """A command typed in a hostile repository starts, reaches, writes and loads only what is listed."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -65,16 +66,28 @@ def session(*calls: tuple[str, dict[str, Any]]) -> bytes:
 
 
 COMMANDS: list[Sequence[str]] = [
-    ("index", "build"),
     ("search", "find order"),
+    ("contract", "diff", "git:HEAD:lock.json", "lock.json"),
+]
+# The whole list runs with `make hostile`.
+MORE_COMMANDS: list[Sequence[str]] = [
+    ("index", "build"),
     ("search", "find order", "--json"),
     ("index", "status"),
     ("config", "show"),
     ("doctor",),
-    ("contract", "diff", "git:HEAD:lock.json", "lock.json"),
+    ("contract", "snapshot", "search"),
+    ("triage", "list"),
     ("install", "search", "--client", "claude", "--yes", "--no-check"),
     ("ps",),
+    ("events",),
+    ("tools", "search"),
+    ("call", "search", "search", "query=find order"),
+    ("probe", "--only", "malformed", "search"),
+    ("launch", "init", ".", "."),
 ]
+if os.environ.get("HOLDFAST_HOSTILE") == "full":
+    COMMANDS += MORE_COMMANDS
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
