@@ -1,7 +1,7 @@
 """A server that looks at what it can see of other processes, once it hears anything; then it only listens.
 
-It writes to the file that it is given: its own environment, and of each process the command line, the environment
-and whether the memory can be opened.
+It writes to the file that it is given: its own environment, and of each process the parent, the command line, the
+environment and whether the memory can be opened.
 """
 
 import json
@@ -30,6 +30,7 @@ def main() -> None:
     seen = [
         {
             "pid": int(pid),
+            "parent": int((read(pid, "stat") or ") ? 0").rpartition(")")[2].split()[1]),
             "words": read(pid, "cmdline"),
             "environ": read(pid, "environ"),
             "memory": memory_opens(pid),
