@@ -25,22 +25,20 @@ def code_spans(text: str) -> list[CodeSpan]:
     runs = [(found.start(), found.end()) for found in _RUN.finditer(text)]
     closing: dict[int, int] = {}  # of each run the next one of its length on the line, by number
     latest: dict[int, int] = {}
-    for number in range(len(runs) - 1, -1, -1):
-        start, end = runs[number]
+    for number, (start, end) in reversed(list(enumerate(runs))):
         if text[start] == "\n":
             latest = {}
             continue
         if end - start in latest:
             closing[number] = latest[end - start]
         latest[end - start] = number
-    found, number = [], 0
-    while number < len(runs):
-        other = closing.get(number)
+    found, at = [], 0
+    while at < len(runs):
+        other = closing.get(at)
         if other is not None:
-            begin, end = runs[number], runs[other]
-            found.append(CodeSpan(begin[0], end[1], text[begin[1] : end[0]]))
-            number = other
-        number += 1
+            found.append(CodeSpan(runs[at][0], runs[other][1], text[runs[at][1] : runs[other][0]]))
+            at = other
+        at += 1
     return found
 
 

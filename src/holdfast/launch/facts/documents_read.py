@@ -14,7 +14,7 @@ _LEFT_OUT = re.compile(
     r"(?:^|/)(?:change(?:s|log)|glossary|history|news|licen[cs]e|contributing|contributors?|contrib|authors|"
     r"releas\w*|development|developing|code_of_conduct|conduct|security|"
     r"roadmap|todo|upgrad\w*|migrat\w*|why|comparison|alternatives|design\w*|internals|benchmarks?|404|"
-    r"readme(?:[_.-]\w+)*|copying|whatsnew\S*|credits|adopters|(?:projects|who)[_-](?:using|uses)\S*|"
+    r"readme(?:[_.-][\w.-]*)?|copying|whatsnew\S*|credits|adopters|(?:projects|who)[_-](?:using|uses)\S*|"
     r"requirements|testing-guide|maintainers?|governance|support-multiple-versions)\.\w+$|(?:^|/)(?:_build|"
     r"releas[^/]*|verification|audits?|plans?|internal|superpowers|_static|_templates|node_modules|adr|"
     r"rfcs?|news|newsfragments|changelog\.d|blog|man|locale|translations|i18n)/",
