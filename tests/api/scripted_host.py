@@ -113,7 +113,8 @@ class ScriptedHost:
         for number in range(times if token else 0):
             message = f"step {number + 1} in {self._repository}/src " + "." * (1000 if times > 9 else 0)
             numbers = {"progress": number + 1, "total": times}
-            params = {"progressToken": token, **numbers, "phase": "search", "message": message}
+            data = {"data": {"hits": [{"file": "src/a.py"}], "other": 1}} if number == 1 else {}
+            params = {"progressToken": token, **numbers, "phase": "search", "message": message, **data}
             self.send({"method": "notifications/progress", "params": params})
         self.answer(request, found("slow"))
 

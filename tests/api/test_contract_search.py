@@ -267,6 +267,7 @@ def test_progress_with_a_total_is_told_with_its_numbers(front: RunningFront) -> 
     assert events[1][1]["result"] == {
         "phase": "search", "message": f"step 1 in {ALIAS}/src ", "progress": 1, "total": 3,
     }  # fmt: skip
+    assert [data["result"].get("hits") for _, data in events[1:4]] == [None, [{"file": "src/a.py"}], None]
 
 
 def test_a_stream_has_headers_that_keep_it_flowing(server: RunningServer) -> None:

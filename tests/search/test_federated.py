@@ -173,6 +173,24 @@ def test_a_damaged_index_a_broken_configuration_and_one_that_vanished_harm_no_ot
     assert [one["repo"] for one in refused.value.details["repos"]] == ["api", "web", "jobs", "bare"]
 
 
+def test_each_repository_is_reported_with_its_first_hits_before_the_whole_answer(shared: Place) -> None:
+    reports: list[tuple[str, int, int, list[dict[str, Any]]]] = []
+    arguments = {"query": "budget", "repoPath": ["api", "web", "bare"]}
+    payload = answer(shared.served, arguments, never, lambda *one: reports.append(one))
+
+    assert [(message, done, total) for message, done, total, _ in reports] == [
+        ("searching 3 repositories", 0, 3),
+        ("searched api", 1, 3), ("searched web", 2, 3), ("searched bare", 3, 3),
+    ]  # fmt: skip
+    assert [bool(hits) for *_, hits in reports] == [False, True, True, False]
+    for *_, early in reports:
+        assert all(
+            one.keys() == {"repo", "mode", "file", "startLine", "endLine", "name", "score"} for one in early
+        )
+    again = shared.ask(repoPath=["api", "web", "bare"])
+    assert hits(payload) == hits(again)
+
+
 def test_a_wrong_question_is_an_error_of_the_whole(shared: Place) -> None:
     with pytest.raises(ToolError) as refused:
         shared.ask("budget AND (", repoPath=["web", "bare"])

@@ -125,6 +125,10 @@ def test_a_build_tells_how_far_it_is_and_searches_go_on_meanwhile_and_then_see_t
     numbers = [notice["progress"] for notice in told]
     assert numbers == sorted(set(numbers))  # how many there are is a matter of speed: four in a second at most
     assert [*dict.fromkeys(notice["phase"] for notice in told)][:2] == ["discover", "index"]
+    counted = [(notice["progress"], notice["total"]) for notice in told if notice["phase"] == "index"]
+    totals = {total for _, total in counted}
+    assert len(totals) == 1  # how many files there are is known once they were found
+    assert all(number <= totals.copy().pop() and number == int(number) for number, _ in counted)
     files = [notice["message"] for notice in told if notice["phase"] == "index"]
     assert all(re.fullmatch(r"\S+\.\w+ \(\d+ of \d+\)", file) for file in files), files
     assert {notice["tool"] for notice in told} == {"build_index"}

@@ -14,16 +14,25 @@ from holdfast.search.configuration import load_configuration
 from holdfast.search.request import SearchRequest
 from holdfast.search.served import Served
 
-__all__ = ["answer", "answer_from_all"]
+__all__ = ["Report", "answer", "answer_from_all"]
+
+
+Report = Callable[[str, int, int, list[dict[str, Any]]], None]
+"""Message, repositories done, repositories in all, early hits."""
 
 
 def answer(
-    served: Served, arguments: Mapping[str, Any], stop: Callable[[], bool] = lambda: False
+    served: Served,
+    arguments: Mapping[str, Any],
+    stop: Callable[[], bool] = lambda: False,
+    report: Report | None = None,
 ) -> dict[str, Any]:
     """The payload of a search; ToolError where it cannot be answered, CANCELLED once `stop` says so."""
     asked = SearchRequest.from_arguments(arguments)  # what is wrong with the question is told first
     if asked.is_federated:
-        return answer_from_all(served, asked, _base(served), stop)
+        return answer_from_all(served, asked, _base(served), stop, report)
+    if report is not None:
+        report("searching", 0, 1, [])
     repository = served.find(asked.repo_path[0] if asked.repo_path else None)
     request = SearchRequest.from_arguments(load_configuration(repository).search.completed(arguments))
     try:
@@ -35,7 +44,11 @@ def answer(
 
 
 def answer_from_all(
-    served: Served, request: SearchRequest, base: Path, stop: Callable[[], bool] = lambda: False
+    served: Served,
+    request: SearchRequest,
+    base: Path,
+    stop: Callable[[], bool] = lambda: False,
+    report: Report | None = None,
 ) -> dict[str, Any]:
     """The payload of a search over several repositories; `base` is where the path of a workspace file begins."""
     from holdfast.search.federation.asking import ask_all
@@ -44,7 +57,7 @@ def answer_from_all(
 
     started = time.perf_counter()
     members = members_of(served, request, base)
-    return told(ask_all(served, members.listed, request, stop), members, request, started)
+    return told(ask_all(served, members.listed, request, stop, report), members, request, started)
 
 
 def _base(served: Served) -> Path:

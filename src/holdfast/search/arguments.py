@@ -113,12 +113,15 @@ WorkspacePath = Annotated[
 # building
 BuildMode = Annotated[
     Literal["all", "code", "prose", "extracted-prose", "records"],
-    Field(description="What is reported, and what goes into the portable index. All modes are always built."),
+    Field(
+        description="Which modes the answer counts and, with sqlite, the portable index holds. The index itself "
+        "always has all modes."
+    ),
 ]
 PortableMode = Annotated[Literal["all", "code", "prose"], Field(description="Which modes the file has.")]
 WithSqlite = Annotated[bool, Field(description="Build the portable SQLite index too.")]
 StubEmbeddings = Annotated[
-    bool, Field(alias="stubEmbeddings", description="Answered with a warning: there are no embeddings yet.")
+    bool, Field(alias="stubEmbeddings", description="Reserved: true is refused. Vectors are never stubbed.")
 ]
 UseArtifacts = Annotated[
     bool, Field(alias="useArtifacts", description=f"Begin with an exported index, where there is one. {TRUST}")

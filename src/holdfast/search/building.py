@@ -4,7 +4,7 @@ import contextlib
 import time
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from holdfast.errors import ToolError
 from holdfast.present.counted import counted
@@ -13,13 +13,14 @@ from holdfast.search.home import IndexBusyError
 from holdfast.search.library import build_index, open_index
 from holdfast.search.linting.running import check_linters, lint_index
 from holdfast.search.repository import Repository
+from holdfast.search.request_schema import violation
 from holdfast.search.trouble import trouble_with
 from holdfast.search.vectors.available import require_libraries
 
 if TYPE_CHECKING:
     from holdfast.search.index_writer import Progress, Stop
 
-__all__ = ["build", "refresh_index"]
+__all__ = ["build", "refresh_index", "refuse_stubs"]
 
 _MODES = {
     "all": ("code", "prose", "extracted-prose", "records"),
@@ -40,7 +41,6 @@ def build(
     mode: str,
     sqlite: bool,
     incremental: bool,
-    stub_embeddings: bool,
     use_artifacts: bool,
     artifacts_dir: str | None,
     vectors: bool = False,
@@ -55,8 +55,9 @@ def build(
     """
     began = time.monotonic()
     warnings: list[dict[str, str]] = []
-    if stub_embeddings:
-        warnings.append(_warning("embeddings", "there are no embeddings in this index, and so none to stub"))
+    if mode != "all":
+        message = f"every mode was built: {mode} chooses what is counted here and what the portable file holds"
+        warnings.append(_warning("mode", message))
     _check(mode, artifacts_dir, sqlite=sqlite, use_artifacts=use_artifacts)
     if linters:
         check_linters(linters, code_linters, repository.root)
@@ -109,6 +110,13 @@ def _linted(
         said = [f"{counted(report.findings, 'finding')}; {looked}", *report.remarks[:_MOST_REMARKS]]
         remarks += [_warning("linters", f"{report.linter} {report.version}: {line}") for line in said]
     return remarks
+
+
+def refuse_stubs() -> NoReturn:
+    """Refuse the reserved argument in the form of every violation."""
+    message = "is reserved and must be false: vectors are made by a model, never stubbed"
+    found = violation("/stubEmbeddings", "/properties/stubEmbeddings", "reserved", {}, message, in_schema=False)
+    raise ToolError("INVALID_REQUEST", f"/stubEmbeddings: {message}", details={"violations": [found]})
 
 
 def _check(mode: str, artifacts_dir: str | None, *, sqlite: bool, use_artifacts: bool) -> None:

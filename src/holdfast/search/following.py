@@ -24,16 +24,18 @@ class Followed(TypedDict):
 def followed(ctx: SyncContext) -> Followed:
     """The progress and stop functions of one call.
 
-    Numbers rise over all stages: a stage counts as one, and what is done of it as its fraction. A stage that comes
-    again, as when one of the steps of a longer work has the same name, counts again.
+    Numbers and totals rise over all stages: each adds its own, files or bytes, as soon as its total is known, and
+    a stage that comes again, as when one of the steps of a longer work has the same name, adds it again.
     """
-    stage_now, finished, told_at = "", -1, 0.0
+    stage_now, finished, total_now, told_at = "", 0, 0, 0.0
 
     def progress(stage: str, done: int, total: int | None, detail: str) -> None:
-        nonlocal stage_now, finished, told_at
+        nonlocal stage_now, finished, total_now, told_at
         is_new = stage not in (stage_now, _NOTE)  # a note is a word about the stage that it falls into
         if is_new:
-            stage_now, finished = stage, finished + 1
+            stage_now, finished, total_now = stage, finished + total_now, 0
+        if stage != _NOTE:
+            total_now = max(total_now, total or 0)
         now = time.monotonic()
         if not ctx.is_followed or (now - told_at < _PAUSE and not is_new and done != total):
             return
@@ -44,6 +46,8 @@ def followed(ctx: SyncContext) -> Followed:
         if stage == _NOTE or not total:
             ctx.progress(text, phase=stage)
         else:
-            ctx.progress(f"{text} ({done} of {total})", progress=finished + done / total, phase=stage)
+            ctx.progress(
+                f"{text} ({done} of {total})", progress=finished + done, total=finished + total, phase=stage
+            )
 
     return {"progress": progress, "stop": lambda: ctx.stopped}

@@ -203,7 +203,9 @@ def _progress(front: Front, params: Mapping[str, Any]) -> dict[str, Any]:
     # A number without a total only has to rise from notice to notice; it says nothing to a person.
     told = ("progress", "total") if "total" in params else ()
     numbers = {key: params[key] for key in told if key in params}
-    return {"phase": str(phase), "message": front.redactor.text(str(message)), **numbers}
+    early = _object(params, "data").get("hits")
+    hits = {"hits": early} if isinstance(early, list) else {}
+    return {"phase": str(phase), "message": front.redactor.text(str(message)), **numbers, **hits}
 
 
 def _name(front: Front, repository: MountedRepository) -> str:

@@ -68,7 +68,8 @@ def _is_list(name: str) -> bool:
 
 def _repetition(name: str) -> Violation:
     shown = name[:100]
-    return violation(f"/{shown}", "", "maxItems", {"limit": 1}, f"the parameter {shown!r} is there more than once")
+    message = f"the parameter {shown!r} is there more than once"
+    return violation(f"/{shown}", "", "maxItems", {"limit": 1}, message, in_schema=False)
 
 
 def _value(name: str, values: list[str]) -> Any:

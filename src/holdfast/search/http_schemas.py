@@ -120,7 +120,10 @@ _CAPABILITIES = envelope_schema(
     },
     with_repo=False,
 )
-_EVENTS = "Events `start`, `progress`, then `result` or `error`, then `done`; the data of each is an envelope."
+_EVENTS = (
+    "Events `start`, `progress`, then `result` or `error`, then `done`; the data of each is an envelope. Where "
+    "several repositories are searched, `progress` may hold their first `hits`; the one `result` is complete."
+)
 _REPO_PARAMETER = [{"name": "repo", "in": "query", "description": _REPO["description"], "schema": _REPO}]
 
 # By the name that the route table in `http` uses.

@@ -95,7 +95,7 @@ def _directory(path: str | Path | None) -> Path:
     if not is_directory:
         written = "the current directory" if path is None else str(path)[:_LONGEST_SHOWN]
         shown = "".join(character if character.isprintable() else "?" for character in written)
-        raise ToolError("INVALID_REQUEST", f"Repo path not found: {shown}", hint="Name an existing directory.")
+        raise ToolError("NOT_FOUND", f"Repo path not found: {shown}", hint="Name an existing directory.")
     return real
 
 

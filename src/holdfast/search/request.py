@@ -207,7 +207,7 @@ def _value(field: Field, text: str) -> Any:
 
 
 def _in_query(keyword: str, params: Mapping[str, Any], message: str) -> Violation:
-    return violation("/query", "/properties/query", keyword, params, message)
+    return violation("/query", "/properties/query", keyword, params, message, in_schema=False)
 
 
 def _refusal(found: list[Violation]) -> ToolError:
@@ -264,11 +264,11 @@ _ENTRIES: dict[str, Callable[[str], str]] = {"ext": _extension, "type": _kind, "
 def _meaning_violations(field: Field, given: Any, value: Any) -> Iterator[Violation]:
     place, rule = f"/{field.name}", f"/properties/{field.name}"
     if not _is_unicode(given):
-        yield violation(place, rule, "unicode", {}, "must be JSON in valid Unicode, not too deep")
+        yield violation(place, rule, "unicode", {}, "must be JSON in valid Unicode, not too deep", in_schema=False)
     elif field.name in {"path", "file"}:
         for entry in value:
             if message := _regex_fault(entry):
-                yield violation(place, rule, "regex", {"entry": entry}, message)
+                yield violation(place, rule, "regex", {"entry": entry}, message, in_schema=False)
     elif field.name in {"ext", "type"}:
         if "." in value or "" in value:
             yield violation(place, rule, "pattern", {}, "has an entry that names nothing")
@@ -276,7 +276,8 @@ def _meaning_violations(field: Field, given: Any, value: Any) -> Iterator[Violat
         try:
             _seconds(value)
         except (ValueError, OverflowError):
-            yield violation(place, rule, "format", {"format": "date-time"}, "must be an ISO date or time")
+            params = {"format": "date-time"}
+            yield violation(place, rule, "format", params, "must be an ISO date or time", in_schema=False)
 
 
 def _regex_fault(entry: str) -> str:
@@ -301,7 +302,8 @@ def _condition_violations(values: Mapping[str, Any]) -> Iterator[Violation]:
             try:
                 meta_conditions(*((value, None) if name == "meta" else (None, value)))
             except ToolError as error:
-                yield violation(f"/{name}", f"/properties/{name}", "conditions", {}, error.message)
+                place, rule = f"/{name}", f"/properties/{name}"
+                yield violation(place, rule, "conditions", {}, error.message, in_schema=False)
 
 
 def _is_unicode(value: Any, depth: int = _MAX_DEPTH) -> bool:

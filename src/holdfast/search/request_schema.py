@@ -72,11 +72,16 @@ def _pattern(field: Field) -> str:
     return _ENTRY if field.kind == "texts" else _NOT_BLANK
 
 
-def violation(place: str, rule: str, keyword: str, params: Mapping[str, Any], message: str) -> Violation:
-    """One thing that is wrong; `place` and `rule` are JSON Pointers into the arguments and the schema."""
+def violation(
+    place: str, rule: str, keyword: str, params: Mapping[str, Any], message: str, *, in_schema: bool = True
+) -> Violation:
+    """One thing that is wrong; `place` and `rule` are JSON Pointers into the arguments and the schema.
+
+    Not `in_schema`: the published schema has no such keyword, so the path leads to the schema that lacks it.
+    """
     return {
         "instancePath": place,
-        "schemaPath": f"#{rule}/{keyword}",
+        "schemaPath": f"#{rule}/{keyword}" if in_schema else f"#{rule}",
         "keyword": keyword,
         "params": dict(params),
         "message": message,

@@ -115,9 +115,11 @@ def search(arguments: dict[str, Any], ctx: SyncContext) -> SearchAnswer:
     """
     from holdfast.search.answering import answer
 
-    if ctx.is_followed:
-        ctx.progress("searching", phase="search")
-    found: Any = answer(served(), arguments, lambda: ctx.stopped)
+    def report(message: str, done: int, total: int, hits: list[dict[str, Any]]) -> None:
+        numbers = {"progress": done, "total": total} if total > 1 else {}  # one repository has no steps
+        ctx.progress(message, **numbers, phase="search", data={"hits": hits} if hits else None)
+
+    found: Any = answer(served(), arguments, lambda: ctx.stopped, report if ctx.is_followed else None)
     return found  # type: ignore[no-any-return]  # it is held to its type on its way out
 
 
@@ -217,9 +219,11 @@ def build_index(
     linters: given.WithLinters = None,
 ) -> BuildAnswer:
     """Build the index of a repository, or bring it up to date; searches go on meanwhile."""
-    from holdfast.search.building import build
+    from holdfast.search.building import build, refuse_stubs
     from holdfast.settings import load_settings
 
+    if stub_embeddings:
+        refuse_stubs()
     repository, _ = _settled(repo_path)
     built = build(
         repository,
@@ -227,7 +231,6 @@ def build_index(
         mode=mode,
         sqlite=sqlite,
         incremental=incremental,
-        stub_embeddings=stub_embeddings,
         use_artifacts=use_artifacts,
         artifacts_dir=artifacts_dir,
         vectors=vectors,

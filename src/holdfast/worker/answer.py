@@ -40,6 +40,7 @@ __all__ = [
     "cursor_refused",
     "error_data",
     "invalid_arguments",
+    "is_about_arguments",
     "is_within",
     "stop_fault",
 ]
@@ -48,6 +49,7 @@ __all__ = [
 MAX_FAILURE_BYTES = 256 * 1024  # a failure is read by somebody; more than this is spew
 ENVELOPE_BYTES = 1024  # what is added around a result: id, version, stamps
 _NO_LIMITS = Limits()
+_VIOLATION = {"instancePath", "schemaPath", "keyword", "params", "message"}
 
 
 class ToolResult(NamedTuple):
@@ -218,6 +220,17 @@ def _failed(manner: Manner, problem: Fault, duration_ms: float) -> dict[str, Any
             }
         },
     }
+
+
+def is_about_arguments(problem: Fault) -> bool:
+    """Whether a tool refused its arguments itself, in the form of validation, by a rule that no schema holds."""
+    found = problem.details.get("violations")
+    if problem.code != "INVALID_REQUEST" or not isinstance(found, list) or not found:
+        return False
+    # Violations of a file, such as a workspace, are not about the arguments.
+    return all(
+        isinstance(item, dict) and item.keys() == _VIOLATION and "file" not in item["params"] for item in found
+    )
 
 
 def invalid_arguments(dialect: Dialect, tool: str, violations: list[Violation]) -> Fault:

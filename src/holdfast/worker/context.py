@@ -98,9 +98,10 @@ class Context(AskingVerbs, Generic[State]):
         total: float | None = None,
         stream: str = "info",
         phase: str = "progress",
+        data: Mapping[str, Any] | None = None,
     ) -> None:
-        """Tell the caller how far the work is. Throttled; dropped when nobody asked for it."""
-        self._meter.report(message, progress, total, stream, phase)
+        """Report how far the work is, with early results as `data`. Throttled; dropped without a listener."""
+        self._meter.report(message, progress, total, stream, phase, data)
 
     async def run(
         self,
@@ -169,8 +170,9 @@ class Context(AskingVerbs, Generic[State]):
     def relay(self, notice: Mapping[str, Any]) -> None:
         """For the runtime: pass on a progress report that a child process made for this call."""
         self._meter.report(
-            notice["message"], notice.get("progress"), notice.get("total"), notice["stream"], notice["phase"]
-        )
+            notice["message"], notice.get("progress"), notice.get("total"), notice["stream"], notice["phase"],
+            notice.get("data"),
+        )  # fmt: skip
 
     def record_end(self, outcome: "Outcome") -> None:
         """For the runtime: a process tree of this call came to its end; survivors are an error event."""
@@ -244,10 +246,13 @@ class SyncContext(SyncAskingVerbs, Generic[State]):
         total: float | None = None,
         stream: str = "info",
         phase: str = "progress",
+        data: Mapping[str, Any] | None = None,
     ) -> None:
-        """Tell the caller how far the work is; see `Context.progress`."""
+        """Report how far the work is; see `Context.progress`."""
         self.check()
-        self._wait_for(self._inner.progress(message, progress=progress, total=total, stream=stream, phase=phase))
+        self._wait_for(
+            self._inner.progress(message, progress=progress, total=total, stream=stream, phase=phase, data=data)
+        )
 
     def run(
         self,

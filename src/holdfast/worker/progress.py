@@ -6,7 +6,7 @@ dropped at once, so a tool may report as often as it likes.
 
 import asyncio
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -51,6 +51,7 @@ class ProgressMeter:
         total: float | None = None,
         stream: str = "info",
         phase: str = "progress",
+        data: Mapping[str, Any] | None = None,
     ) -> None:
         """Send or keep one report. A `progress` number that does not rise is not news and is dropped."""
         for number in (progress, total):
@@ -64,6 +65,8 @@ class ProgressMeter:
             notice["progress"] = progress
         if total is not None:
             notice["total"] = total
+        if data is not None:
+            notice["data"] = data
         now = self._loop.time()
         if now >= self._next:
             self._drop_waiting()  # older than this one, and its timer would let the next one through too soon

@@ -34,6 +34,7 @@ from holdfast.worker.answer import (
     answer_value,
     cursor_refused,
     invalid_arguments,
+    is_about_arguments,
 )
 from holdfast.worker.asking import MUTE, Asking, Unfinished
 from holdfast.worker.calls import CallTable, LiveCall
@@ -97,7 +98,10 @@ class ToolCall(LiveCall):
 
     def failed(self, problem: Fault, duration_ms: float = 0.0) -> Answer:
         """A tool error; a JSON-RPC error where the protocol has one for it."""
-        return answer_incapable(self.manner.profile, problem) or answer_fault(self.manner, problem, duration_ms)
+        refused = answer_incapable(self.manner.profile, problem)
+        if refused is None and is_about_arguments(problem):
+            return answer_refusal(self.manner, problem)
+        return refused or answer_fault(self.manner, problem, duration_ms)
 
 
 def admit_call(

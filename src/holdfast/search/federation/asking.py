@@ -19,10 +19,15 @@ from holdfast.search.opened import Standing
 from holdfast.search.query.parser import parse
 from holdfast.search.request import SHORTCUTS, SearchRequest, modes
 from holdfast.search.served import Served
+from holdfast.search.shape import KEYS
 
 __all__ = ["Asked", "Federated", "ask_all"]
 
 Stop = Callable[[], bool]
+Report = Callable[[str, int, int, list[dict[str, Any]]], None]
+
+_EARLY = 3  # hits of each mode that are reported before the answer
+_EARLY_FIELDS = ("file", "startLine", "endLine", "name", "score")
 
 
 @dataclass(slots=True)
@@ -45,8 +50,13 @@ class Federated:
     order: dict[str, list[Placed]]
 
 
-def ask_all(served: Served, members: Sequence[Member], request: SearchRequest, stop: Stop) -> Federated:
-    """The answers of all members to one request; ToolError where none of them can be searched."""
+def ask_all(
+    served: Served, members: Sequence[Member], request: SearchRequest, stop: Stop, report: Report | None = None
+) -> Federated:
+    """The answers of all members to one request; ToolError where none of them can be searched.
+
+    `report` gets each repository as soon as it is searched, with its first hits.
+    """
     parse(request.query, fields=SHORTCUTS)  # a mistake in it is nobody else's
     own = replace(request, repo_path=(), workspace_path=None, top=max(request.top, COMPARED))
     with served.turn(stop), contextlib.ExitStack() as held:
@@ -56,8 +66,12 @@ def ask_all(served: Served, members: Sequence[Member], request: SearchRequest, s
         # Where an index has to be opened, a disk is waited for: that goes side by side.
         closed = [one for one in asked if not (one.problem or served.is_open(one.member.repository))]
         served.in_parallel(lambda one: _stand(served, one, own, stop), closed)
-        for one in asked:
+        if report is not None:
+            report(f"searching {len(asked)} repositories", 0, len(asked), [])
+        for done, one in enumerate(asked, 1):
             _stand(served, one, own, stop)
+            if report is not None:
+                report(f"searched {one.member.name}", done, len(asked), _early_hits(one))
         order = {mode: _fused(asked, mode, request.top) for mode in modes(request)}
         for at, one in enumerate(asked):
             _show(one, _counts(order, at))
@@ -88,6 +102,21 @@ def _stand(served: Served, asked: Asked, request: SearchRequest, stop: Stop) -> 
                 if attempt == 2:
                     raise
     asked.seconds = time.perf_counter() - started
+
+
+def _early_hits(asked: Asked) -> list[dict[str, Any]]:
+    """The first hits of one repository, before those of the others are known."""
+    if asked.standing is None:
+        return []
+    counts = {mode: min(len(scores), _EARLY) for mode, scores in asked.standing.scores.items()}
+    with _told(asked):
+        shown = asked.standing.show(counts)
+        return [
+            {"repo": asked.member.name, "mode": mode, **{name: hit.get(name) for name in _EARLY_FIELDS}}
+            for mode, count in counts.items()
+            for hit in shown[KEYS[mode]][:count]
+        ]
+    return []
 
 
 def _show(asked: Asked, counts: dict[str, int]) -> None:

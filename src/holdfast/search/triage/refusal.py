@@ -11,7 +11,7 @@ __all__ = ["check_text", "not_found", "refuse_if", "wrong_argument"]
 
 def wrong_argument(name: str, keyword: str, message: str, **params: Any) -> Violation:
     """One thing that is wrong with one argument."""
-    return violation(f"/{name}", f"/properties/{name}", keyword, params, message)
+    return violation(f"/{name}", f"/properties/{name}", keyword, params, message, in_schema=False)
 
 
 def check_text(name: str, value: object, most: int) -> list[Violation]:

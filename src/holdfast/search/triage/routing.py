@@ -98,4 +98,4 @@ def _unsayable(meta: Mapping[str, Any]) -> list[Violation]:
 
 def _wrong(name: str, keyword: str, message: str) -> Violation:
     place = f"/meta/{name}" if name else "/meta"
-    return violation(place, "/properties/meta", keyword, {}, message)
+    return violation(place, "/properties/meta", keyword, {}, message, in_schema=False)
