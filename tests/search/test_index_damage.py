@@ -21,7 +21,7 @@ from holdfast.search.seals import Seal
 from holdfast.search.served import Served
 
 QUESTIONS: tuple[dict[str, Any], ...] = ({"query": "retry budget"}, {"query": "*", "mode": "code", "top": 50})
-RUN = "import sys; from holdfast.cli.app import main; sys.exit(main("
+RUN = "import sys; sys.dont_write_bytecode = True; from holdfast.cli.app import main; sys.exit(main("
 BESIDE: dict[str, Any] = {"query": "budget", "backend": "sqlite"}
 
 
