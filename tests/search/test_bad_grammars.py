@@ -18,8 +18,9 @@ import psutil
 import pytest
 
 from holdfast.errors import ToolError
+from holdfast.search import index_writer
 from holdfast.search.library import build_index, open_index
-from holdfast.search.parsing_time import seconds_for
+from holdfast.search.parsing_time import EXCESS_USED, excess_of, most_excess, seconds_for
 from holdfast.search.pool import _SILENCE
 from holdfast.search.repository import Repository, find_repository
 from holdfast.search.request import SearchRequest
@@ -214,3 +215,23 @@ def test_large_files_and_documents_get_more_time() -> None:
 def test_a_parser_that_waits_on_a_busy_machine_is_given_longer_than_one_that_computes() -> None:
     """What is given up stays plain text until it changes, so being slow must not be taken for hanging."""
     assert 3 * max(seconds_for(0), seconds_for(0, is_code=False)) < _SILENCE
+
+
+def test_files_past_the_computing_time_of_the_build_are_plain_text_with_a_remark(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repository.root / "budget.py").write_text("def retry_budget():\n    return 1\n")
+    monkeypatch.setattr(index_writer, "most_excess", lambda files, size: -1.0)
+    build_index(repository, tmp_path / "cache")
+    with open_index(repository, tmp_path / "cache") as index:
+        rows = index._opened.store
+        remarks = [remark for one in rows.summaries(rows.files()).values() for remark in one["remarks"]]
+    assert "budget.py" in found(repository, tmp_path / "cache", "retry budget")
+    assert f"indexed as plain text: {EXCESS_USED}" in remarks
+
+
+def test_a_build_may_be_slow_in_proportion_to_its_files_and_bytes() -> None:
+    assert excess_of(0.2, 200_000) == 0.0  # an honest file of this size takes about this long
+    assert excess_of(5.0, 200_000) > 4.0
+    assert most_excess(70, 14_000_000) < 20
+    assert most_excess(6000, 40_000_000) > most_excess(70, 14_000_000)

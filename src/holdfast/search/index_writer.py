@@ -4,6 +4,7 @@ The store says first which generation is about to come, then the term index comm
 current one. Whatever is killed in between, `settle` finds out at the next opening which side of the line it was.
 """
 
+import math
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -18,6 +19,7 @@ from holdfast.search.engine.tantivy_writer import TermWriter, committed_generati
 from holdfast.search.history import History, to_bytes
 from holdfast.search.home import Build
 from holdfast.search.languages import LANGUAGES
+from holdfast.search.parsing_time import EXCESS_USED, excess_of, most_excess, seconds_for
 from holdfast.search.pool import Failure, ParsePool
 from holdfast.search.prepare import FileToPrepare, Unchanged, Vanished
 from holdfast.search.prepared import PreparedFile
@@ -54,6 +56,7 @@ class IndexWriter:
         self._fresh = fresh
         self._timeouts: Counter[str] = Counter()  # by language
         self._build = build
+        self._excess, self._most_excess = 0.0, math.inf
         self._sealed = build.seal.remove()
         self.store = StoreWriter.create(build.store) if fresh else StoreWriter.open(build.store)
         try:
@@ -81,6 +84,7 @@ class IndexWriter:
     def ingest(self, tasks: list[FileToPrepare], pool: ParsePool, progress: Progress, stop: Stop) -> Ingested:
         """Parse files and write them; the versions that they replace die. A bad file costs only itself."""
         done = Ingested()
+        self._most_excess = most_excess(len(tasks), sum(map(_size, tasks)))
         self._ingest(tasks, pool, progress, stop, done)
         # A parser may have been killed for reasons of its own: such files get a second chance, one by one.
         crashed = [
@@ -99,8 +103,11 @@ class IndexWriter:
         self, tasks: list[FileToPrepare], pool: ParsePool, progress: Progress, stop: Stop, done: Ingested
     ) -> None:
         languages = {task.path: task.language for task in tasks}
+        slow = {task.path for task in tasks if _has_grammar(task)}
         keyed: Iterable[tuple[str, FileToPrepare]] = ((task.path, self._patiently(task)) for task in tasks)
-        for count, (path, outcome) in enumerate(_in_order(pool.map(keyed, stop), list(languages)), 1):
+        for count, (path, outcome) in enumerate(
+            _in_order(self._counted(pool.map(keyed, stop, self._patiently), slow), list(languages)), 1
+        ):
             check_stop(stop)
             if isinstance(outcome, Failure):
                 done.failures[path] = outcome
@@ -117,9 +124,23 @@ class IndexWriter:
                 self.store.checkpoint()
             progress("index", count, len(tasks), path)
 
+    def _counted(self, outcomes: Iterable[tuple[str, Any]], slow: set[str]) -> Iterator[tuple[str, Any]]:
+        """Outcomes as they come, after a look at what they took beyond the usual."""
+        for path, outcome in outcomes:
+            if path in slow and isinstance(outcome, PreparedFile):
+                self._excess += excess_of(sum(outcome.costs.values()), outcome.size)
+            elif path in slow and isinstance(outcome, Failure) and outcome.reason == _TIMEOUT:
+                self._excess += seconds_for(0)
+            yield path, outcome
+
     def _patiently(self, task: FileToPrepare) -> FileToPrepare:
         """The task as it is, unless its grammar has hung so often that all its files would take for ever."""
-        if self._timeouts[task.language] < _PATIENCE or not _has_grammar(task):
+        if not _has_grammar(task):
+            return task
+        if self._excess > self._most_excess:
+            return task._replace(plain=EXCESS_USED)
+        task = task._replace(most_excess=self._most_excess)
+        if self._timeouts[task.language] < _PATIENCE:
             return task
         return task._replace(plain=f"{_PATIENCE} other files of this language took too long")
 
@@ -209,6 +230,13 @@ def _settled(build: Build) -> str:
 
 def _damage(error: sqlite3.DatabaseError) -> Exception:
     return DamagedIndexError("INTERNAL", f"the store cannot be read: {error}") if is_damage(error) else error
+
+
+def _size(task: FileToPrepare) -> int:
+    try:
+        return task.location.stat().st_size
+    except OSError:
+        return 0
 
 
 def _has_grammar(task: FileToPrepare) -> bool:

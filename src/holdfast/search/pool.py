@@ -61,6 +61,7 @@ class Failure:
 class _Job:
     key: Any
     frame: bytes
+    payload: Any
 
 
 class _Worker:
@@ -201,6 +202,7 @@ class ParsePool:
         self._again: deque[_Job] = deque()  # sent to a worker that was lost before it came to them
         self._done: deque[tuple[Any, bytes | Failure]] = deque()
         self._failed_starts = 0
+        self._revise: Callable[[Any], Any] = lambda payload: payload
         self._at_work = False
         self._stopped = False
         self._finishing = threading.Lock()  # a map may end at the moment in which another thread stops the pool
@@ -217,19 +219,22 @@ class ParsePool:
         self.stop()
 
     def map(
-        self, items: Iterable[tuple[K, Any]], stop: Callable[[], bool] = lambda: False
+        self,
+        items: Iterable[tuple[K, Any]],
+        stop: Callable[[], bool] = lambda: False,
+        revise: Callable[[Any], Any] = lambda payload: payload,
     ) -> Iterator[tuple[K, Any]]:
         """Run the task over the payloads of `(key, payload)` items.
 
         Gives `(key, result)` or `(key, Failure)` for each item, in the order in which they are finished. Items are
-        taken from the iterable only as far as workers have room. Raises ProcessError when the task cannot be
-        loaded, when processes do not start, or when the pool is stopped meanwhile, and ToolError CANCELLED soon
-        after `stop` says so, whatever the parsers are at.
+        taken from the iterable only as far as workers have room; `revise` sees those that are sent again. Raises
+        ProcessError when the task cannot be loaded, when processes do not start, or when the pool is stopped
+        meanwhile, and ToolError CANCELLED soon after `stop` says so, whatever the parsers are at.
         """
         if self._at_work:
             raise UsageError("the pool is at work already", remedy="finish or close the other map first")
         self._raise_if_stopped()
-        self._at_work = True
+        self._at_work, self._revise = True, revise
         try:
             source = iter(items)
             self._turn(0)  # a worker that died since the last map must not take anything with it
@@ -285,14 +290,16 @@ class ParsePool:
 
     def _next_job(self, source: Iterator[tuple[Any, Any]]) -> _Job | None:
         if self._again:
-            return self._again.popleft()
+            job = self._again.popleft()
+            body = pickle.dumps(self._revise(job.payload), pickle.HIGHEST_PROTOCOL)
+            return _Job(job.key, HEADER.pack(len(body)) + body, job.payload)
         for key, payload in source:
             try:
                 body = pickle.dumps(payload, pickle.HIGHEST_PROTOCOL)
             except Exception as trouble:  # noqa: BLE001 - whatever the payload raises is its failure
                 self._done.append((key, Failure("parser-error", f"it cannot be sent: {described(trouble)}")))
                 return None
-            return _Job(key, HEADER.pack(len(body)) + body)
+            return _Job(key, HEADER.pack(len(body)) + body, payload)
         return None
 
     def _free_worker(self) -> _Worker:

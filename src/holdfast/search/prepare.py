@@ -4,6 +4,7 @@ It runs in a parser process (`pool`), so it may be slow, crash or hang on its fi
 """
 
 import hashlib
+import math
 import os
 import stat
 import time
@@ -37,6 +38,7 @@ class FileToPrepare(NamedTuple):
     known_digest: bytes | None = None  # of the version that the index holds
     rules: str | None = None  # the user's own risk rules
     place: str = ""  # where it lies, if not below the root: it is a record of triage then
+    most_excess: float = math.inf  # seconds over the usual pace that a parser may take for all its files
     plain: str = ""  # why its grammar is not asked, if so: the file is indexed as plain text
 
     @property
