@@ -27,7 +27,7 @@ MAX_SIGNATURE = 1_000
 MAX_SITES = 2_000
 
 _RUNNING = ("function", "method", "procedure", "trigger")
-_SIGNATURE_END = re.compile(r"\s*(?:=>|[:{=,])?\s*\Z")
+_SIGNATURE_END = re.compile(r"(?<!\s)\s*(?:(?:=>|[:{=,])\s*)?\Z")
 
 
 def extract(language: str, path: str, source: bytes) -> Extraction:
