@@ -160,4 +160,4 @@ def test_conditions_as_json_may_be_an_object_or_a_text_of_it(client: OfficialCli
     found = client.call("search", query="budget", mode="records", metaJson=meta).payload["records"]
     assert len(found) == 1
     refused = client.call("search", query="budget", mode="records", metaJson="{")
-    assert (refused.code, refused.payload["violations"][0]["instancePath"]) == ("INVALID_REQUEST", "/metaJson")
+    assert (refused.code, refused.payload["details"][0]["instancePath"]) == ("INVALID_REQUEST", "/metaJson")

@@ -116,8 +116,9 @@ def search(arguments: dict[str, Any], ctx: SyncContext) -> SearchAnswer:
     from holdfast.search.answering import answer
 
     def report(message: str, done: int, total: int, hits: list[dict[str, Any]]) -> None:
-        numbers = {"progress": done, "total": total} if total > 1 else {}  # one repository has no steps
-        ctx.progress(message, **numbers, phase="search", data={"hits": hits} if hits else None)
+        data = {"hits": hits} if hits else None
+        numbers = (done, total) if total > 1 else (None, None)  # one repository has no steps
+        ctx.progress(message, progress=numbers[0], total=numbers[1], phase="search", data=data)
 
     found: Any = answer(served(), arguments, lambda: ctx.stopped, report if ctx.is_followed else None)
     return found  # type: ignore[no-any-return]  # it is held to its type on its way out

@@ -89,7 +89,7 @@ def test_a_path_that_is_no_directory_is_refused_in_one_line(
     with pytest.raises(ToolError, match="Repo path not found: ") as caught:
         find_repository(path)
 
-    assert caught.value.code == "INVALID_REQUEST"
+    assert caught.value.code == "NOT_FOUND"
 
 
 def test_a_current_directory_that_was_removed_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
