@@ -207,7 +207,7 @@ def test_a_client_names_no_native_code_to_be_loaded(desk: Desk, argument: str) -
 @pytest.mark.requirement("S0-10-argument-mapping")
 @pytest.mark.parametrize("tool", GOOD)
 def test_a_repository_that_is_not_there_is_refused(desk: Desk, tool: str) -> None:
-    assert desk.call(tool, {**GOOD[tool], "repoPath": "{repo}/no-such-directory"}) == "INVALID_REQUEST"
+    assert desk.call(tool, {**GOOD[tool], "repoPath": "{repo}/no-such-directory"}) == "NOT_FOUND"
 
 
 @pytest.mark.requirement("S0-10-argument-mapping")
