@@ -12,10 +12,13 @@ import orjson
 import pytest
 from tests.mcp.search_place import SearchPlace, make_place
 from tests.search.sample import git
+from tests.search.tiny_model import write_model
 from tests.search.traced_calls import CALLS
 from tests.tracer import Grounds, strace_refusal, traced
 
+from holdfast.search.repository import find_repository
 from holdfast.search.tools import server
+from holdfast.search.vectors.making import embed_index
 
 # All that a tool may do beside reading, loading our own libraries, and writing into our cache and state. Git is
 # started with everything switched off by which a repository could name a program.
@@ -54,6 +57,10 @@ def hostile_place(directory: Path) -> SearchPlace:
     """A repository that tries to have its programs run, each of which would leave a file behind."""
     place = make_place(directory)
     place.add_inputs()
+    model = str(write_model(directory / "model"))
+    embed_index(
+        find_repository(place.repo), place.cache, model=model, progress=lambda *_: None, stop=lambda: False
+    )
     for name in ("named", "home", "tmp"):
         (directory / name).mkdir()
     mine = place.repo / "mine.sh"
@@ -94,7 +101,7 @@ def test_no_tool_does_more_than_is_listed_and_read_only_ones_only_read(tmp_path:
     assert not (tmp_path / "executed").exists()
     assert found["build_index"] >= PARSERS
     assert [one.partition(":")[0] for one in printed["answers"]["build_index"]] == [
-        "ok", "FORBIDDEN", "CAPABILITY_MISSING",
+        "ok", "FORBIDDEN", "ok",
     ]  # fmt: skip
     for tool, answers in printed["answers"].items():
         assert answers[0] == "ok", (tool, answers)

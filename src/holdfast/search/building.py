@@ -15,7 +15,7 @@ from holdfast.search.linting.running import check_linters, lint_index
 from holdfast.search.repository import Repository
 from holdfast.search.request_schema import violation
 from holdfast.search.trouble import trouble_with
-from holdfast.search.vectors.available import require_libraries
+from holdfast.search.vectors.making import embed_index, require_model
 
 if TYPE_CHECKING:
     from holdfast.search.index_writer import Progress, Stop
@@ -62,7 +62,7 @@ def build(
     if linters:
         check_linters(linters, code_linters, repository.root)
     if vectors:
-        require_libraries()
+        require_model(repository, cache_dir)
     restored = use_artifacts and _restore(repository, cache_dir, artifacts_dir, warnings, stop)
     report = refresh_index(repository, cache_dir, full=not (incremental or restored), progress=progress, stop=stop)
     path = _portable(repository, cache_dir, mode, progress=progress, stop=stop) if sqlite else None
@@ -94,9 +94,7 @@ def build(
 
 
 def _embedded(repository: Repository, cache_dir: Path, progress: "Progress", stop: "Stop") -> dict[str, str]:
-    from holdfast.search.vectors.making import embed_index
-
-    made = embed_index(repository, cache_dir, may_fetch=False, progress=progress, stop=stop)
+    made = embed_index(repository, cache_dir, progress=progress, stop=stop)
     figures = f"{made['embedded']:,} embedded, {made['adopted']:,} known already"
     return _warning("vectors", f"{made['vectors']:,} of {made['chunks']:,} chunks have vectors: {figures}")
 

@@ -61,9 +61,7 @@ def check_linters(names: Sequence[str], allowed: Collection[str], root: Path) ->
     """Refuse linters that a client may not have run, and those that are not installed, before any work is done."""
     for linter in (LINTERS[name] for name in names):
         if linter.runs_code and linter.name not in allowed:
-            message = (
-                f"{linter.name} runs code of the repository ({linter.runs_code}), and the operator allows it not"
-            )
+            message = f"{linter.name} runs code of the repository ({linter.runs_code}): not allowed here"
             hint = f"The operator of the server allows it with HOLDFAST_CODE_LINTERS={linter.name}."
             raise ToolError("FORBIDDEN", message, details={"linter": linter.name}, hint=hint)
     list(_chosen(names, root))

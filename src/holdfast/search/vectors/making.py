@@ -18,7 +18,7 @@ from holdfast.search.vectors.place import ChosenModel, VectorPlace
 if TYPE_CHECKING:
     from holdfast.search.index_writer import Progress, Stop
 
-__all__ = ["embed_index", "keep_known_vectors", "wants_vectors"]
+__all__ = ["embed_index", "keep_known_vectors", "require_model", "wants_vectors"]
 
 _PER = 1000  # chunks that the cost is told for
 
@@ -31,14 +31,10 @@ def embed_index(
     sha256: str | None = None,
     threads: int | None = None,
     modes: Sequence[str] = MODES,
-    may_fetch: bool = True,
     progress: "Progress",
     stop: "Stop",
 ) -> dict[str, Any]:
-    """Give every chunk of some modes a vector, with the model of the last time unless another one is named.
-
-    Without `may_fetch` the model has to be on this machine.
-    """
+    """Give every chunk of some modes a vector, with the model of the last time unless another one is named."""
     require_libraries()
     from holdfast.search.vectors.embedding import embed_missing
     from holdfast.search.vectors.model import SentenceModel
@@ -48,8 +44,6 @@ def embed_index(
     if home.current() is None:
         raise ToolError("NO_INDEX", "there is no index of this repository yet", hint="run `holdfast index build`")
     place = VectorPlace.of(home)
-    if not may_fetch:
-        _require_model(cache_dir, place)
     with place.making():
         chosen = _chosen(repository, cache_dir, place, model, sha256, progress, stop)
         progress("model", 0, None, chosen.name)
@@ -88,10 +82,13 @@ def keep_known_vectors(home: IndexHome, progress: "Progress", stop: "Stop") -> N
         progress("note", 0, None, f"vectors were not kept: {error}")
 
 
-def _require_model(cache_dir: Path, place: VectorPlace) -> None:
+def require_model(repository: Repository, cache_dir: Path) -> None:
+    """CAPABILITY_MISSING unless `embed_index` without a named model would fetch nothing."""
+    require_libraries()
     from holdfast.search.downloads.models import is_downloaded
     from holdfast.search.vectors.models import DEFAULT_MODEL, is_ready
 
+    place = VectorPlace.of(IndexHome(index_home(repository, cache_dir)))
     in_use = place.chosen()
     if (in_use is not None and is_ready(place.model(in_use))) or is_downloaded(cache_dir, DEFAULT_MODEL):
         return
