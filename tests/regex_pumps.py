@@ -308,7 +308,7 @@ def _members(argument: Any) -> list[str]:
 def _is_in(char: str, item: Any) -> bool:
     name, value = str(item[0]), item[1]
     if name == "LITERAL":
-        return ord(char) == value
+        return bool(ord(char) == value)
     if name == "RANGE":
         return bool(value[0] <= ord(char) <= value[1])
     kinds: dict[str, bool] = {
