@@ -145,7 +145,7 @@ def test_the_description_tells_every_route_and_its_schemas_are_schemas(server: R
     described = server.get("/openapi.json").json
 
     assert described["openapi"].startswith("3.1")
-    server_paths = {"/capabilities", "/health", "/metrics", "/openapi.json"}
+    server_paths = {"/capabilities", "/health", "/metrics", "/openapi.json", "/ready"}
     assert set(described["paths"]) == {"/search", "/search/stream", "/status", "/status/stream"} | server_paths
     for schema in described["components"]["schemas"].values():
         jsonschema_rs.meta.validate({key: value for key, value in schema.items() if key != "$ref"})

@@ -121,9 +121,9 @@ def test_health_on_the_port_follows_the_host(host: Start, tmp_path: Path) -> Non
     client.call("read")
     before = fetched(client, "/health")
     client.kill_worker()
-    client.until(lambda: fetched(client, "/health")[0] == 503)
+    client.until(lambda: fetched(client, "/ready")[0] == 503)
 
-    assert before[0] == 200
+    assert before[0] == fetched(client, "/health")[0] == 200
     assert json.loads(before[1])["state"] == "ready"
     assert f"holdfast: metrics at http://{address}/metrics" in client.stderr()
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from holdfast.api.envelope import Reply, success_reply
+from holdfast.api.envelope import Reply, refusal, success_reply
 from holdfast.api.exchange import Exchange
 from holdfast.api.front import Front
 from holdfast.api.mcp.replies import refused
@@ -24,6 +24,7 @@ def common_routes(operations: Mapping[str, Mapping[str, Any]] | None = None) -> 
         Route("GET", MCP, _get, produces="", refused=refused, takes_query=True),
         Route("DELETE", MCP, _delete, produces="", refused=refused, takes_query=True),
         Route("GET", "/health", _health, told.get("health", {})),
+        Route("GET", "/ready", _ready, told.get("ready", {})),
         Route("GET", "/metrics", _metrics, told.get("metrics", {}), "text/plain", takes_query=True),
     ]
 
@@ -49,6 +50,14 @@ async def _health(front: Front, exchange: Exchange) -> Reply:
     host = await front.ask_briefly(exchange, "holdfast/health")
     result = {"uptimeMs": front.uptime_ms, "host": front.redactor.value(_told_of_host(host))}
     return success_reply(exchange.stamp, result)
+
+
+async def _ready(front: Front, exchange: Exchange) -> Reply:
+    host = await front.ask_briefly(exchange, "holdfast/health")
+    if host is None or host.get("admits") is not True:
+        why = str(host.get("reason_code") or host.get("state")) if host is not None else "its host does not answer"
+        raise refusal("NOT_READY", f"no call can be taken now: {why}")
+    return success_reply(exchange.stamp, {"ready": True, "state": str(host.get("state"))})
 
 
 def _told_of_host(host: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -16,7 +16,7 @@ __all__ = ["command_line", "describe_health", "duration"]
 _WIDTH = 110
 _MARGIN = 14  # in front of a text, and of its further lines
 _MOST = 6  # lines of a reason
-_REASONS = frozenset({"", "last fault", "tools"})
+_REASONS = frozenset({"", "last fault", "reason", "tools"})
 # Counters in the order in which they matter; those that are zero are left out, except the first two.
 _COUNTERS = ("requests", "answered", "replayed", "ambiguous", "cancelled", "timeouts", "late", "noise_lines",
              "workers_lost")  # fmt: skip
@@ -30,7 +30,9 @@ _THINGS = {
 
 def describe_health(health: Mapping[str, Any]) -> Iterator[str]:
     """The lines of one host's health."""
-    state = f"{health.get('state', 'unknown')}{', degraded' if health.get('degraded') else ''}"
+    state = str(health.get("state", "unknown"))
+    if health.get("degraded") and state != "degraded":
+        state += ", degraded"
     yield _line(f"{health.get('name', 'host')}: {state}")
     for title, text in _facts(health):
         if text:
@@ -41,6 +43,7 @@ def _facts(health: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     started = health.get("started")
     up = f"up {duration(health.get('uptime_ms'))}" + (f", since {started}" if started else "")
     yield "host", _joined(_some("pid {}", health.get("pid")), up)
+    yield "reason", str(health.get("reason") or "")
     yield "command", command_line(health.get("command"))
     yield "worker", _worker(health)
     yield "tools", _some("not known: {}", health.get("tools_trouble"))

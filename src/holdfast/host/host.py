@@ -18,6 +18,7 @@ from holdfast.errors import HoldfastError, ProcessError, RefusedError, TryAgainE
 from holdfast.host.front import Front
 from holdfast.host.judging import judge
 from holdfast.host.outcomes import Conflict, OutcomeStore, digest_of
+from holdfast.host.process_tree import NOTHING_SEEN, look_at_tree
 from holdfast.host.public_side import PublicSide
 from holdfast.host.releases import Releases
 from holdfast.host.revival import PAUSE, revived
@@ -29,6 +30,7 @@ from holdfast.kernel.commands import (
     JudgeCatalog,
     KeepOutcome,
     Leave,
+    LookAtWorker,
     LookUpOutcome,
     Record,
     RolloutEnded,
@@ -51,6 +53,7 @@ from holdfast.kernel.inputs import (
     RolloutAsked,
     Tick,
     WorkerDown,
+    WorkerSeen,
     WorkerUp,
 )
 from holdfast.kernel.machine import begin, resume, step
@@ -65,7 +68,7 @@ from holdfast.wire.envelope import INTERNAL_ERROR, Message, Request, error_messa
 
 __all__ = ["Host"]
 
-_OF_WORKERS = (FromWorker, GarbledAnswer, HeldUp, WorkerUp, WorkerDown)
+_OF_WORKERS = (FromWorker, GarbledAnswer, HeldUp, WorkerUp, WorkerDown, WorkerSeen)
 _JITTER = 0.2  # so that many hosts that lost the same thing do not all come back at the same moment
 
 
@@ -115,6 +118,7 @@ class Host:
             ToWorker: self._to_worker,
             StartWorker: self._start_worker,
             StopWorker: self._stop_worker,
+            LookAtWorker: self._look_at_worker,
             JudgeCatalog: self._begin_judging,
             LookUpOutcome: self._look_up,
             KeepOutcome: self._keep,
@@ -300,6 +304,11 @@ class Host:
         worker = self._workers.get(command.generation)
         if worker is not None:
             worker.end(politely=command.politely)
+
+    def _look_at_worker(self, command: LookAtWorker) -> None:
+        worker = self._workers.get(command.generation)
+        tree = look_at_tree(worker.pid) if worker is not None and worker.pid is not None else NOTHING_SEEN
+        self._inputs.append(WorkerSeen(command.generation, tree.is_halted, tree.cpu))
 
     async def _judge(self, command: JudgeCatalog) -> None:
         worker = self.state.workers.get(command.generation)

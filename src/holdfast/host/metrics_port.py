@@ -153,9 +153,9 @@ class MetricsPort:
         path = request[2].partition(b"?")[0]
         if path == b"/metrics":
             return _Reply(200, self._page(), CONTENT_TYPE)
-        if path == b"/health":
-            return self._told_health()
-        return _Reply(404, b"there is /metrics, and /health\n")
+        if path in {b"/health", b"/ready"}:
+            return self._told_health(must_admit=path == b"/ready")
+        return _Reply(404, b"there is /metrics, /health and /ready\n")
 
     def _refusal(self, headers: list[tuple[bytes, str]]) -> _Reply | None:
         hosts = [value for name, value in headers if name == b"host"]
@@ -170,9 +170,9 @@ class MetricsPort:
             return _bad("a request has no body here")
         return None
 
-    def _told_health(self) -> _Reply:
+    def _told_health(self, *, must_admit: bool) -> _Reply:
         health = self._discretion.of(self._health())
-        status = 200 if health.get("state") == "ready" else 503
+        status = 503 if must_admit and not health.get("admits") else 200
         return _Reply(status, encode(health) + b"\n", b"application/json")
 
 

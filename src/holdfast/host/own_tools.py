@@ -47,7 +47,7 @@ _NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": Fal
 _HEALTH_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "state": {"type": "string", "description": "cold, starting, ready or recovering."},
+        "state": {"type": "string", "description": "cold, starting, ready, recovering or degraded."},
         "generation": {"type": "integer", "description": "Which worker serves, counted from 1."},
         "degraded": {"type": "boolean", "description": "Workers keep failing; they are tried at a low rate."},
         "restart_count": {"type": "integer"},

@@ -5,13 +5,15 @@ Every way to end goes through `_remove`, so that a request is in all tables or i
 
 from typing import Any
 
-from holdfast.kernel.accounting import NO_FAILURE, failure_of, failure_of_fault, tell_end
+from holdfast.kernel.accounting import NO_FAILURE, Failure, failure_of, failure_of_fault, tell_end
 from holdfast.kernel.catalog import journal_key
 from holdfast.kernel.commands import KeepOutcome
 from holdfast.kernel.disposition import require_open
+from holdfast.kernel.hedging import forget_earlier, win
+from holdfast.kernel.lists import keep_list, list_known
 from holdfast.kernel.releases import is_fallback
 from holdfast.kernel.replies import fault_answer, retry_after_ms, stop_answer, timeout_fault
-from holdfast.kernel.rules import FACT_METHODS
+from holdfast.kernel.rules import FACT_METHODS, LIST_METHODS
 from holdfast.kernel.state import Pending, Role, Session, Tombstone, Worker, WorkerPhase
 from holdfast.kernel.turn import Turn
 from holdfast.kernel.workers import abilities_of, digest_of_capabilities, introduce, server_told, tell_fact
@@ -26,6 +28,7 @@ from holdfast.wire.splice import raw_member, replace_id
 
 __all__ = [
     "answer_found",
+    "answer_from_lists",
     "answer_stored",
     "bury",
     "complete",
@@ -43,12 +46,18 @@ _STOP_CODES = {Stop.CANCEL_REQUEST: "CANCELLED", Stop.SHUTDOWN: "CANCELLED", Sto
 def complete(turn: Turn, entry: Pending, response: Response, frame: bytes) -> None:
     """The worker has answered."""
     require_open(entry.knowledge)
+    if entry.earlier is not None:
+        entry = win(turn, entry, response.id if type(response.id) is int else entry.attempt)
     step = entry.call.finish()
     why = step.call.stop if step.command is Command.ANSWER_STOP else None
     failure = failure_of(response)
     if failure is None:
         _learn(turn, entry, response)
         _keep(turn, entry, response, frame)
+        if entry.method in LIST_METHODS:
+            keep_list(turn, entry, frame)
+    elif entry.method == "tools/call":
+        _note_refusal(turn, entry, failure)
     if why is not None and (failure or NO_FAILURE).code != _STOP_CODES.get(why):
         end_stopped(turn, entry, why)
         return
@@ -56,6 +65,13 @@ def complete(turn: Turn, entry: Pending, response: Response, frame: bytes) -> No
     turn.count_of(entry, "answered")
     tell_end(turn, entry, "ok" if failure is None else "error", failure or NO_FAILURE, by_worker=True)
     turn.end_request(entry, replace_id(frame, entry.id))
+
+
+def _note_refusal(turn: Turn, entry: Pending, failure: Failure) -> None:
+    """A worker that takes no more calls does not count as ready until it has taken one again."""
+    worker = turn.state.workers.get(entry.generation)
+    if worker is not None and failure.code == "QUEUE_OVERLOADED" and not worker.is_refusing:
+        turn.put_worker(worker._replace(is_refusing=True))
 
 
 def _keep(turn: Turn, entry: Pending, response: Response, frame: bytes) -> None:
@@ -85,10 +101,27 @@ def answer_stored(turn: Turn, entry: Pending, result: bytes) -> None:
     turn.count_of(entry, "answered")
     turn.count_of(entry, "deduplicated")
     tell_end(turn, entry, "ok", NO_FAILURE, by_worker=False)
-    # The stored bytes are put in as they are; only the envelope around them is new.
+    _end_with_bytes(turn, entry, _with_result_type(result) if entry.is_modern else result)
+
+
+def _end_with_bytes(turn: Turn, entry: Pending, result: bytes) -> None:
+    """The stored bytes are put in as they are; only the envelope around them is new."""
     envelope = encode(result_message(entry.id, 0))
-    told = _with_result_type(result) if entry.is_modern else result
-    turn.end_request(entry, envelope[:-2] + told + b"}")
+    turn.end_request(entry, envelope[:-2] + result + b"}")
+
+
+def answer_from_lists(turn: Turn, entry: Pending) -> bool:
+    """Answer a request for a list without its worker, if what it told last still counts; whether it does."""
+    result = list_known(turn.state, entry) if entry.method in LIST_METHODS and entry.call.stop is None else None
+    if result is None:
+        return False
+    bury(turn, entry)
+    _remove(turn, entry)
+    turn.count_of(entry, "answered")
+    turn.count_of(entry, "listed_by_host")
+    tell_end(turn, entry, "ok", NO_FAILURE, by_worker=False)
+    _end_with_bytes(turn, entry, result)
+    return True
 
 
 def _with_result_type(result: bytes) -> bytes:
@@ -163,6 +196,7 @@ def end_silently(turn: Turn, entry: Pending) -> None:
 def bury(turn: Turn, entry: Pending, *, is_given_up: bool = False) -> None:
     """Remember the attempt that is under way, so that its late answer is known for what it is."""
     tombs = turn.state.tombstones
+    entry = forget_earlier(turn, entry)
     if entry.is_in_flight:
         tombs[entry.attempt] = Tombstone(entry.generation, entry.id, is_given_up)
         while len(tombs) > turn.state.policy.tombstones_max:
@@ -186,6 +220,8 @@ def _remove(turn: Turn, entry: Pending) -> None:
     del state.pending[entry.id]
     state.waiting.pop(entry.id, None)
     state.attempts.pop(entry.attempt, None)
+    if entry.earlier is not None:
+        state.attempts.pop(entry.earlier.attempt, None)
     state.bytes_pending -= len(entry.frame)
     if entry.method == "initialize" and state.session.phase is SessionPhase.INITIALIZING:
         # It has failed, whoever says so: the client may try again.

@@ -5,6 +5,7 @@ it has; of others nothing can be expected, since the protocol wants silence of t
 """
 
 from holdfast.kernel.answers import bury, end_silently, end_stopped
+from holdfast.kernel.liveness import note_overdue
 from holdfast.kernel.state import Pending
 from holdfast.kernel.turn import Turn
 from holdfast.vocabulary.call import Stop
@@ -33,12 +34,14 @@ def cancel(turn: Turn, wanted: object, why: Stop) -> None:
         return  # it is being stopped already, and the first reason is the one that is told
     interrupt(turn, entry, why)
     if not why.answered:
+        note_overdue(turn, entry.generation)
         bury(turn, entry)
         end_silently(turn, entry)
     elif entry.rule is not None and entry.rule.is_ours:
         patience = turn.state.policy.grace + ANSWER_MARGIN
         turn.put(entry._replace(call=step.call, due=turn.now + patience, beat_at=0.0))
     else:
+        note_overdue(turn, entry.generation)
         bury(turn, entry)
         end_stopped(turn, entry, why)
 
@@ -54,11 +57,15 @@ def stop_for_good(turn: Turn, entry: Pending) -> None:
 
 
 def interrupt(turn: Turn, entry: Pending, why: Stop) -> None:
-    """Ask the worker that has the request to stop."""
-    worker = turn.state.workers.get(entry.generation)
-    if worker is None:
-        return
-    if why is Stop.CANCEL_REQUEST and entry.rule is not None and entry.rule.is_ours:
-        turn.notify_worker(worker, "$/cancelRequest", {"id": entry.attempt})
-    else:
-        turn.notify_worker(worker, "notifications/cancelled", {"requestId": entry.attempt})
+    """Ask the worker that has the request to stop, or the two that have it."""
+    attempts = [(entry.generation, entry.attempt)]
+    if entry.earlier is not None:
+        attempts.append((entry.earlier.generation, entry.earlier.attempt))
+    for generation, attempt in attempts:
+        worker = turn.state.workers.get(generation)
+        if worker is None:
+            continue
+        if why is Stop.CANCEL_REQUEST and entry.rule is not None and entry.rule.is_ours:
+            turn.notify_worker(worker, "$/cancelRequest", {"id": attempt})
+        else:
+            turn.notify_worker(worker, "notifications/cancelled", {"requestId": attempt})

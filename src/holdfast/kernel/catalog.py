@@ -44,6 +44,7 @@ class ToolFacts(NamedTuple):
     output_bytes: int = 0  # how much of a result a client is given at once; 0 is no limit
     output_tokens: int = 0
     secrets: tuple[Place, ...] = ()  # where its arguments are secrets
+    writes: bool = False  # it says that it does not only read, whatever may be repeated
 
 
 class Catalog(NamedTuple):
@@ -101,6 +102,7 @@ def _facts(definition: Mapping[str, Any], policy: Policy) -> ToolFacts:
         output_bytes=_limit(supervision.get("outputBytes")),
         output_tokens=_limit(supervision.get("outputTokens")),
         secrets=secrets,
+        writes=_writes(definition),
     )
 
 
@@ -108,6 +110,12 @@ def _facts(definition: Mapping[str, Any], policy: Policy) -> ToolFacts:
 def _secret_places(schema: bytes) -> tuple[Place, ...]:
     """The secrets of a schema, worked out once: servers list the same tools again and again."""
     return secret_places(decode(schema, max_depth=RELAY_DEPTH, halves="replaced"))
+
+
+def _writes(definition: Mapping[str, Any]) -> bool:
+    hints = _object(definition.get("annotations"))
+    only_reads = hints.get("readOnlyHint")
+    return only_reads is False or (only_reads is not True and hints.get("idempotentHint") is True)
 
 
 def _limit(value: Any) -> int:

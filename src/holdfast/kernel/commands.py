@@ -10,6 +10,7 @@ __all__ = [
     "JudgeCatalog",
     "KeepOutcome",
     "Leave",
+    "LookAtWorker",
     "LookUpOutcome",
     "Record",
     "RolloutEnded",
@@ -63,6 +64,12 @@ class StopWorker(NamedTuple):
     politely: bool
 
 
+class LookAtWorker(NamedTuple):
+    """Find out what the processes of a worker do; the answer is a `WorkerSeen`."""
+
+    generation: int
+
+
 class JudgeCatalog(NamedTuple):
     """Find out whether whoever knows the tools `before` can live with those `after`; both as JSON documents.
 
@@ -113,6 +120,7 @@ Command = (
     | ToWorker
     | StartWorker
     | StopWorker
+    | LookAtWorker
     | JudgeCatalog
     | LookUpOutcome
     | KeepOutcome

@@ -8,10 +8,12 @@ import math
 
 from holdfast.kernel.answers import bury, end_stopped
 from holdfast.kernel.cancellation import interrupt
+from holdfast.kernel.liveness import look_at_worker, note_overdue, suspect
 from holdfast.kernel.probes import give_up_hold, probe_lost
 from holdfast.kernel.rules import STREAM_METHODS
 from holdfast.kernel.state import Errand, ErrandKind, Pending, Role, Worker, WorkerPhase
 from holdfast.kernel.turn import Turn
+from holdfast.kernel.vitals import Condition
 from holdfast.kernel.workers import check_worker, fact_restored, stop_worker, tools_listed
 from holdfast.vocabulary.call import Phase, Stop
 from holdfast.vocabulary.events import WorkAbandoned
@@ -38,6 +40,9 @@ def look_at_the_clock(turn: Turn) -> None:
     for worker in list(state.workers.values()):
         if worker.due and turn.now >= worker.due:
             _worker_due(turn, worker)
+    for worker in list(state.workers.values()):
+        if worker.life.look_at and turn.now >= worker.life.look_at:
+            look_at_worker(turn, worker)
     _set_alarm(turn)
 
 
@@ -48,10 +53,12 @@ def _set_alarm(turn: Turn) -> None:
     for entry in state.pending.values():
         turn.wake(entry.due)
         turn.wake(entry.beat_at)
+        turn.wake(entry.earlier.due if entry.earlier is not None and entry.earlier.due > turn.now else 0.0)
         if entry.hold is not None and entry.hold.ask_at > turn.now:
             turn.wake(entry.hold.ask_at)
     for worker in state.workers.values():
         turn.wake(worker.due)
+        turn.wake(worker.life.look_at)
         turn.wake(worker.announced_until if worker.role is Role.SUCCESSOR else 0.0)
     turn.wake(state.leaving_at)
     turn.wake(state.probation.until if state.probation is not None else 0.0)
@@ -71,6 +78,7 @@ def _request_due(turn: Turn, entry: Pending) -> None:
         _doubt(turn, entry)
     else:
         interrupt(turn, entry, Stop.TIMEOUT)
+        note_overdue(turn, entry.generation)
         step = entry.call.request_stop(Stop.TIMEOUT)
         due = turn.now + turn.state.policy.grace
         turn.put(entry._replace(call=step.call, due=due, is_overdue=True, beat_at=0.0))
@@ -101,6 +109,7 @@ def _doubt(turn: Turn, entry: Pending) -> None:
     """A tool of our own ends its calls by itself; that it did not can only mean that its process hangs."""
     policy = turn.state.policy
     turn.put(entry._replace(is_overdue=True, due=turn.now + policy.ping_timeout + policy.grace))
+    note_overdue(turn, entry.generation)
     worker = turn.state.workers.get(entry.generation)
     if worker is not None:
         check_worker(turn, worker)
@@ -142,6 +151,11 @@ def _no_sign_of_life(turn: Turn, worker: Worker, number: int, errand: Errand) ->
     if _is_at_work(turn, worker, before=number) or worker.heard_at > turn.now - patience:
         turn.state.errands[number] = errand._replace(due=turn.now + patience)  # busy: the question stays open
         return
+    if _has_calls_to_move(turn, worker):
+        turn.state.errands[number] = errand._replace(due=turn.now + patience)
+        if worker.life.condition is not Condition.STOPPED:
+            suspect(turn, worker, Condition.STOPPED)
+        return
     text = f"the worker does not answer, not even a ping within {patience:g} s"
     stop_worker(
         turn,
@@ -150,17 +164,28 @@ def _no_sign_of_life(turn: Turn, worker: Worker, number: int, errand: Errand) ->
     )
 
 
+def _has_calls_to_move(turn: Turn, worker: Worker) -> bool:
+    """Whether somebody would have to wait until the worker is gone, if it were just ended."""
+    state = turn.state
+    if (
+        not state.policy.liveness_interval
+        or worker.role is not Role.ACTIVE
+        or worker.phase is not WorkerPhase.READY
+    ):
+        return False
+    return bool(state.waiting) or any(entry.is_with(worker.generation) for entry in state.pending.values())
+
+
 def _is_at_work(turn: Turn, worker: Worker, before: int | None = None) -> bool:
     """Whether a worker has something that is still within its time; a stream that stays open is no work.
 
     With `before` only what it was sent earlier than the message with this id counts.
     """
     return any(
-        entry.is_in_flight
-        and entry.generation == worker.generation
+        entry.is_with(worker.generation)
         and not entry.is_overdue
         and entry.method not in STREAM_METHODS
-        and (before is None or entry.attempt < before)
+        and (before is None or entry.attempt_with(worker.generation) < before)
         for entry in turn.state.pending.values()
     )
 

@@ -4,18 +4,20 @@ Requests that are repeated come before younger ones, in the order of their accep
 walked in that order. Reads that need no tool do not wait behind calls of tools.
 """
 
-from holdfast.kernel.answers import end_with_fault
+from holdfast.kernel.answers import answer_from_lists, end_with_fault
 from holdfast.kernel.commands import LookUpOutcome
 from holdfast.kernel.disposition import Allowance, Disposition, after_dispatch, dispose
+from holdfast.kernel.liveness import is_unheard, note_dispatch, why_suspected
 from holdfast.kernel.probes import ask_probe, begin_hold
 from holdfast.kernel.replies import how_it_ended, loss_details
-from holdfast.kernel.rules import FACT_METHODS, STREAM_METHODS, Rule, rule_for
+from holdfast.kernel.rules import FACT_METHODS, LIST_METHODS, STREAM_METHODS, Rule, rule_for
 from holdfast.kernel.state import Lookup, Pending, Worker, WorkerPhase
 from holdfast.kernel.turn import Turn, due_time
+from holdfast.kernel.vitals import Condition
 from holdfast.vocabulary.call import Phase
 from holdfast.vocabulary.effects import EffectKind
 from holdfast.vocabulary.events import CallReplayed
-from holdfast.vocabulary.execution import Knowledge, ProbeAnswer, SessionPhase
+from holdfast.vocabulary.execution import Knowledge, ProbeAnswer, Rollout, SessionPhase
 from holdfast.vocabulary.faults import fault
 from holdfast.wire.splice import replace_id
 
@@ -29,9 +31,14 @@ def dispatch_waiting(turn: Turn) -> None:
         return
     worker = turn.active
     if worker is None or worker.phase in {WorkerPhase.STARTING, WorkerPhase.STOPPING, WorkerPhase.INITIALIZING}:
+        _answer_lists(turn)
         if state.restarts.is_degraded:
             reject_waiting(turn)
         return
+    if worker.life.condition is not Condition.FINE or is_unheard(turn, worker):
+        _answer_lists(turn)
+        if _is_held(turn, worker):
+            return
     handshake = state.session.phase is SessionPhase.INITIALIZING
     for request_id in list(state.waiting):
         entry = state.pending[request_id]
@@ -39,6 +46,41 @@ def dispatch_waiting(turn: Turn) -> None:
             _proceed(turn, worker, entry)
         elif entry.knowledge is Knowledge.OUTCOME_UNKNOWN and not handshake:
             return  # nothing younger overtakes what is repeated, except the handshake that it waits for
+
+
+def _answer_lists(turn: Turn) -> None:
+    """What the host can tell itself does not wait for a worker."""
+    state = turn.state
+    if state.session.phase is SessionPhase.INITIALIZING:
+        return
+    for request_id in list(state.waiting):
+        answer_from_lists(turn, state.pending[request_id])
+
+
+def _is_held(turn: Turn, worker: Worker) -> bool:
+    """Whether a worker that seems blocked is sent nothing: what it was never sent can still go to another one."""
+    condition, state = worker.life.condition, turn.state
+    if condition is Condition.FINE:
+        return False
+    if state.policy.single:
+        _refuse_waiting(turn, worker)
+        return True
+    if condition is Condition.STOPPED or state.rollout is not Rollout.STABLE:
+        return True
+    # Nothing moves. A worker that cannot be heard while it is busy may be one that never answers pings at all.
+    return condition is Condition.UNKNOWN and worker.life.knows_ping
+
+
+def _refuse_waiting(turn: Turn, worker: Worker) -> None:
+    """There is one worker and it is blocked: nothing that was not begun waits for it."""
+    policy = turn.state.policy
+    recovers = worker.life.condition is Condition.STOPPED or bool(policy.deadline or policy.deadline_total)
+    why = why_suspected(worker, policy)
+    text = f"{why}, and single = true allows no second one beside it"
+    for request_id in list(turn.state.waiting):
+        entry = turn.state.pending[request_id]
+        if entry.hold is None and entry.knowledge is Knowledge.NOT_DISPATCHED:
+            end_with_fault(turn, entry, fault("NOT_READY", text, retryable=recovers))
 
 
 def reject_waiting(turn: Turn) -> None:
@@ -94,9 +136,10 @@ def _dispatch(turn: Turn, worker: Worker, entry: Pending, rule: Rule, decided: D
         or rule.is_stateful
         or rule.effect.kind is EffectKind.PROBE_REQUIRED
         or entry.method in FACT_METHODS
+        or entry.method in LIST_METHODS
         or entry.method in STREAM_METHODS
     )
-    turn.put(
+    sent = turn.put(
         entry._replace(
             rule=rule,
             call=entry.call.dispatch().call if entry.call.phase is Phase.ACCEPTED else entry.call,
@@ -108,8 +151,10 @@ def _dispatch(turn: Turn, worker: Worker, entry: Pending, rule: Rule, decided: D
             due=_due(turn.now, entry, rule),
             is_overdue=False,
             freed=False,
+            sent_at=turn.now,
         )
     )
+    note_dispatch(turn, worker.generation, sent)
     del state.waiting[entry.id]
     state.attempts[attempt] = entry.id
     if again and not entry.is_own:

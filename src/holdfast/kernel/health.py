@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from holdfast.kernel.liveness import why_suspected
 from holdfast.kernel.replies import retry_after_ms
 from holdfast.kernel.state import Role, State, Worker, WorkerPhase
+from holdfast.kernel.vitals import Condition
 from holdfast.vocabulary.effects import ReplayWord
-from holdfast.vocabulary.execution import Handshake, Lifecycle, Rollout, SessionPhase
+from holdfast.vocabulary.execution import Handshake, Impediment, Lifecycle, Rollout, SessionPhase
 
 __all__ = ["health", "is_quiet"]
 
@@ -38,8 +40,12 @@ _COUNTS = (
 def health(state: State, now: float, started_at: float) -> dict[str, Any]:
     """The health payload."""
     active = state.workers.get(state.active)
+    impediment, reason = _impediment(state, active, now)
     return {
-        "state": _lifecycle(state, active).value,
+        "state": (_lifecycle(state, active) if impediment is None else Lifecycle.DEGRADED).value,
+        "reason": reason or None,
+        "reason_code": impediment.value if impediment is not None else None,
+        "admits": _admits(state, active, impediment),
         "worker_handshake": (_HANDSHAKES[active.phase] if active else Handshake.ABSENT).value,
         "generation": state.active,
         "uptime_ms": round((now - started_at) * 1000),
@@ -103,6 +109,36 @@ def _probation_ms(state: State, now: float) -> int:
         return 0
     left = state.probation.until - now if state.probation.until else state.policy.probation
     return max(0, round(left * 1000))
+
+
+_SUSPICIONS = {
+    Condition.UNKNOWN: Impediment.WORKER_UNKNOWN,
+    Condition.STUCK: Impediment.WORKER_STUCK,
+    Condition.STOPPED: Impediment.WORKER_STOPPED,
+}
+
+
+def _impediment(state: State, active: Worker | None, now: float) -> tuple[Impediment | None, str]:
+    """Why a call would not be taken now, or not by the worker that serves, with the reason in words."""
+    serves = active is not None and active.phase is WorkerPhase.READY
+    if len(state.pending) >= state.policy.pending_max:
+        return Impediment.QUEUE_FULL, f"{len(state.pending)} requests are in flight, which is the most"
+    if active is not None and serves and active.life.condition is not Condition.FINE:
+        return _SUSPICIONS[active.life.condition], why_suspected(active, state.policy)
+    if active is not None and serves and active.is_refusing:
+        return Impediment.WORKER_REFUSES, f"worker {active.generation} takes no more calls (QUEUE_OVERLOADED)"
+    if _is_degraded(state, active, now) and not serves:
+        return Impediment.WORKERS_FAIL, "the worker keeps failing and is tried at a low rate; last_fault tells how"
+    return None, ""
+
+
+def _admits(state: State, active: Worker | None, impediment: Impediment | None) -> bool:
+    """Whether a call that came now would be taken: by the worker, or by the one that is on its way."""
+    if state.leaving_at or state.is_over or active is None:
+        return False
+    if impediment in _SUSPICIONS.values():
+        return state.rollout is not Rollout.STABLE and not state.policy.single
+    return impediment is None
 
 
 def _lifecycle(state: State, active: Worker | None) -> Lifecycle:

@@ -21,6 +21,7 @@ __all__ = [
     "ShutDown",
     "Tick",
     "WorkerDown",
+    "WorkerSeen",
     "WorkerUp",
 ]
 
@@ -71,6 +72,17 @@ class WorkerDown(NamedTuple):
     generation: int
     cause: Mapping[str, Any]
     unsent: frozenset[int] = frozenset()
+
+
+class WorkerSeen(NamedTuple):
+    """What the system tells of the processes of a worker: the answer to `LookAtWorker`.
+
+    `cpu` is the time that they have used together, in seconds; None where the system does not tell.
+    """
+
+    generation: int
+    is_halted: bool = False
+    cpu: float | None = None
 
 
 class OutcomeFound(NamedTuple):
@@ -126,6 +138,7 @@ Input = (
     | HeldUp
     | WorkerUp
     | WorkerDown
+    | WorkerSeen
     | OutcomeFound
     | Tick
     | RestartAsked

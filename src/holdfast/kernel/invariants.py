@@ -28,7 +28,9 @@ def _requests(state: State) -> Iterator[str]:
         yield "requests are kept in the order of their acceptance"
     if list(state.waiting) != [entry.id for entry in pending if not entry.is_in_flight]:
         yield "what waits is what no worker has, in order"
-    if state.attempts != {entry.attempt: entry.id for entry in pending if entry.is_in_flight}:
+    attempts = {entry.attempt: entry.id for entry in pending if entry.is_in_flight}
+    attempts |= {entry.earlier.attempt: entry.id for entry in pending if entry.earlier is not None}
+    if state.attempts != attempts:
         yield "every attempt belongs to one request in flight"
     if state.bytes_pending != sum(len(entry.frame) for entry in pending):
         yield "the bytes of all requests are counted exactly"
@@ -42,6 +44,15 @@ def _request(state: State, entry: Pending) -> Iterator[str]:
         yield "what is completed is pending no more"
     if entry.is_in_flight and (entry.generation not in state.workers or entry.rule is None):
         yield "what is in flight is with a worker, under a rule"
+    if entry.earlier is not None and not (
+        entry.is_in_flight
+        and entry.is_hedged
+        and entry.earlier.generation in state.workers
+        and entry.earlier.generation != entry.generation
+        and entry.rule is not None
+        and entry.rule.effect.replay is ReplayWord.CONVERGENT
+    ):
+        yield "what two workers have may be repeated, and both live"
     if lost and (entry.rule is None or entry.rule.effect.replay is ReplayWord.NEVER_REPLAY):
         yield "what may not be repeated never waits for it"
     if not entry.is_in_flight and (entry.attempt or entry.call.stop is not None):
@@ -80,12 +91,15 @@ def _owners(state: State) -> Iterator[str]:
     successors = [worker for worker in state.workers.values() if worker.role is Role.SUCCESSOR]
     if successors and state.rollout is Rollout.STABLE:
         yield "there is a successor only while a replacement is under way"
+    if state.relief and (state.relief != state.active or state.rollout is Rollout.STABLE):
+        yield "a relief is for the worker that serves, and is under way"
     if state.active in state.workers and state.workers[state.active].release != state.release:
         yield "the worker that serves is of the release that serves"
     if any(worker.ping and worker.ping not in state.errands for worker in state.workers.values()):
         yield "a worker that is being asked for a sign of life can answer"
     retired = [worker for worker in state.workers.values() if worker.role is Role.RETIRED]
     at_work = {entry.generation for entry in state.pending.values() if entry.is_in_flight}
+    at_work |= {entry.earlier.generation for entry in state.pending.values() if entry.earlier is not None}
     at_work |= {callback.generation for callback in state.callbacks.values()}
     ended = {worker.generation for worker in retired if worker.phase is WorkerPhase.STOPPING}
     at_work |= {state.probation.fallback} if state.probation is not None else set()
@@ -110,6 +124,7 @@ def _alarm(state: State) -> Iterator[str]:
     dues = [errand.due for errand in state.errands.values()]
     dues += [worker.due for worker in state.workers.values()]
     dues += [at for entry in state.pending.values() for at in (entry.due, entry.beat_at)]
+    dues += [worker.life.look_at for worker in state.workers.values()]
     dues += [worker.announced_until for worker in state.workers.values() if worker.role is Role.SUCCESSOR]
     dues += [state.leaving_at, state.probation.until if state.probation is not None else 0.0]
     if not state.is_over and any(due and not 0 < state.wake_at <= due for due in dues):

@@ -67,6 +67,8 @@ def _no_unauthorized_replay(moment: Moment) -> Iterator[str]:
         if before is None or before.knowledge is Knowledge.NOT_DISPATCHED or _was_unsent(moment, before):
             continue
         assert entry.rule is not None
+        if before.is_in_flight and (before.is_hedged or entry.rule.effect.replay is not ReplayWord.CONVERGENT):
+            yield f"{entry.tool} was sent to a second worker although that may not be"
         if entry.rule.effect.replay is ReplayWord.NEVER_REPLAY:
             yield f"{entry.tool} was sent twice"
         if entry.rule.effect.replay is ReplayWord.PROBE_REQUIRED and not (
@@ -116,7 +118,8 @@ def _identity_preservation(moment: Moment) -> Iterator[str]:
 
 def _ordered_recovery(moment: Moment) -> Iterator[str]:
     """What is sent in one step is sent in the order of acceptance, and nothing overtakes what can be repeated."""
-    sent = [entry.sequence for _, entry in moment.dispatched()]
+    # A copy for a second worker overtakes nothing: its request had its turn before.
+    sent = [entry.sequence for _, entry in moment.dispatched() if not _is_copy(moment, entry)]
     if sent != sorted(sent):
         yield "requests were sent out of order"
     if moment.after.session.phase is SessionPhase.INITIALIZING:
@@ -141,6 +144,10 @@ def _bounded(moment: Moment) -> Iterator[str]:
         "losses": (len(state.restarts.recent), policy.restart_budget + 1),
         "workers": (sum(worker.role is not Role.RETIRED for worker in workers), 3),
         "bytes of pages": (max((worker.page_bytes for worker in workers), default=0), policy.pages_bytes),
+        "workers that one request is with": (
+            max((1 + (entry.earlier is not None) for entry in state.pending.values()), default=0),
+            2,
+        ),
         "workers that finish calls": (sum(_is_finishing(worker) for worker in workers), policy.retired_max + 1),
     }
     for name, (size, most) in sizes.items():
@@ -151,6 +158,11 @@ def _bounded(moment: Moment) -> Iterator[str]:
     holds = [entry.hold for entry in state.pending.values() if entry.hold is not None]
     if any(hold.until > moment.now + policy.probe_hold for hold in holds):
         yield "a call is held for too long"
+
+
+def _is_copy(moment: Moment, entry: Pending) -> bool:
+    before = moment.earlier(entry)
+    return before is not None and before.is_in_flight and entry.earlier is not None
 
 
 def _is_finishing(worker: Worker) -> bool:

@@ -33,12 +33,15 @@ from holdfast.kernel.inputs import (
     ShutDown,
     Tick,
     WorkerDown,
+    WorkerSeen,
     WorkerUp,
 )
+from holdfast.kernel.liveness import worker_seen
 from holdfast.kernel.policy import Policy
 from holdfast.kernel.recovery import lose_worker, settle_lost
 from holdfast.kernel.relay import leave_unanswered, worker_garbled, worker_said
 from holdfast.kernel.releases import end_probation
+from holdfast.kernel.relief import relieve
 from holdfast.kernel.rollover import (
     advance_rollover,
     ask_restart,
@@ -95,6 +98,7 @@ def _settle(turn: Turn) -> None:
     if not (turn.state.leaving_at and _is_ending(turn)):
         prepare_workers(turn)
         replace_stuck(turn)
+        relieve(turn)
         advance_rollover(turn)
         dispatch_waiting(turn)
 
@@ -165,6 +169,7 @@ _HANDLERS: dict[type, Callable[[Turn, Any], None]] = {
     GarbledAnswer: worker_garbled,
     HeldUp: _held_up,
     WorkerUp: _worker_up,
+    WorkerSeen: worker_seen,
     WorkerDown: lose_worker,
     OutcomeFound: outcome_found,
     Tick: lambda turn, _: look_at_the_clock(turn),

@@ -35,6 +35,9 @@ class Policy:
     grace: float = 2.0
     drain: float = 5.0
     heartbeat: float = 15.0
+    liveness_interval: float = 5.0  # between two questions to a worker that has calls in flight; 0 asks none
+    suspect_after: float = 10.0
+    single: bool = False  # never a second worker while the first lives
     ping_interval: float = 30.0
     ping_timeout: float = 10.0
     start_timeout: float = 60.0

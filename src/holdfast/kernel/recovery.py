@@ -11,14 +11,17 @@ from holdfast.kernel.answers import end_stopped, end_with_fault
 from holdfast.kernel.catalog import NO_CATALOG
 from holdfast.kernel.commands import StartWorker
 from holdfast.kernel.disposition import Allowance, Disposition, after_loss, dispose
+from holdfast.kernel.hedging import fall_back, forget_earlier
 from holdfast.kernel.inputs import WorkerDown
+from holdfast.kernel.liveness import hung_fault
 from holdfast.kernel.probes import begin_hold, probe_lost
 from holdfast.kernel.releases import charge_probation, end_rollout, is_last_straw
 from holdfast.kernel.replies import how_it_ended, loss_details
 from holdfast.kernel.rules import rule_for
-from holdfast.kernel.state import ErrandKind, Pending, Restarts, Role, Worker, WorkerPhase
+from holdfast.kernel.state import RESTART_ASKED, ErrandKind, Pending, Restarts, Role, Worker, WorkerPhase
 from holdfast.kernel.turn import Turn
-from holdfast.kernel.workers import promote, start_worker
+from holdfast.kernel.vitals import Condition
+from holdfast.kernel.workers import promote, start_worker, stop_worker
 from holdfast.present.secrets import Secrets
 from holdfast.vocabulary.effects import ReplayWord
 from holdfast.vocabulary.events import WorkerLost
@@ -52,6 +55,7 @@ def lose_worker(turn: Turn, down: WorkerDown) -> None:
         for entry in turn.state.pending.values()
         if entry.is_in_flight and entry.generation == down.generation
     ]
+    _forget_first_attempts(turn, down.generation)
     _forget_errands(turn, down.generation)
     _void_callbacks(turn, down.generation)
     for number in [n for n, tomb in turn.state.tombstones.items() if tomb.generation == down.generation]:
@@ -71,6 +75,15 @@ def lose_worker(turn: Turn, down: WorkerDown) -> None:
     # A client that has closed its end may still read the answers that it is owed.
     if not turn.state.is_over and (turn.state.waiting or not turn.state.leaving_at):
         _fill_the_place(turn, worker, loss.cause)
+
+
+def _forget_first_attempts(turn: Turn, generation: int) -> None:
+    """What two workers had is with the second alone, and nobody is left to relieve."""
+    for entry in list(turn.state.pending.values()):
+        if entry.earlier is not None and entry.earlier.generation == generation:
+            forget_earlier(turn, entry)
+    if turn.state.relief == generation:
+        turn.state.relief = 0
 
 
 def _without_secrets(cause: dict[str, Any], worker: Worker, lost: list[Pending]) -> dict[str, Any]:
@@ -93,7 +106,7 @@ def _without_secrets(cause: dict[str, Any], worker: Worker, lost: list[Pending])
 def _account(turn: Turn, worker: Worker, cause: dict[str, Any], in_flight: int) -> None:
     state = turn.state
     state.last_fault = {**cause, "generation": worker.generation}
-    if worker.role is Role.SUCCESSOR and _was_refused(cause):
+    if (worker.role is Role.SUCCESSOR and _was_refused(cause)) or _was_asked_to_end(cause):
         return  # the end of the rollout tells of it; nobody was lost
     turn.count("workers_lost")
     if worker.role is Role.ACTIVE:
@@ -118,6 +131,11 @@ def _was_refused(cause: dict[str, Any]) -> bool:
     return cause.get("class") == "rollout"
 
 
+def _was_asked_to_end(cause: dict[str, Any]) -> bool:
+    """Whether a worker that must be the only one ended to make room for a fresh one."""
+    return cause.get("code") == RESTART_ASKED
+
+
 def _forget_errands(turn: Turn, generation: int) -> None:
     state = turn.state
     for number, errand in list(state.errands.items()):
@@ -136,6 +154,9 @@ def _void_callbacks(turn: Turn, generation: int) -> None:
 
 
 def _lose(turn: Turn, entry: Pending, loss: _Loss, *, unsent: bool) -> None:
+    if entry.earlier is not None:
+        fall_back(turn, entry)
+        return
     turn.state.attempts.pop(entry.attempt, None)
     # A handshake is charged all the same: whether a worker that ends at once has read it is a matter of luck.
     if unsent and entry.method != "initialize":
@@ -230,7 +251,8 @@ def _fill_the_place(turn: Turn, worker: Worker, cause: dict[str, Any]) -> None:
         _keep_incumbent(turn, worker, cause)
     elif worker.role is Role.ACTIVE:
         state.restarts = state.restarts._replace(total=state.restarts.total + 1)
-        if not any(other.role is Role.SUCCESSOR for other in state.workers.values()):
+        has_successor = any(other.role is Role.SUCCESSOR for other in state.workers.values())
+        if not has_successor and not _was_asked_to_end(cause):
             end_rollout(turn, f"the worker was lost: {how_it_ended(cause)}")
         if not charge_probation(turn, worker, cause):
             _succeed(turn)
@@ -262,4 +284,17 @@ def _keep_incumbent(turn: Turn, successor: Worker, cause: dict[str, Any]) -> Non
     tombs = turn.state.tombstones
     turn.state.tombstones = {number: tomb._replace(is_given_up=False) for number, tomb in tombs.items()}
     text = str(cause["message"]) if _was_refused(cause) else f"the successor was lost: {how_it_ended(cause)}"
+    incumbent = turn.active
     end_rollout(turn, text, successor.release)
+    if turn.state.relief and incumbent is not None and incumbent.generation == turn.state.relief:
+        _no_relief(turn, incumbent)
+    turn.state.relief = 0
+
+
+def _no_relief(turn: Turn, worker: Worker) -> None:
+    """No successor could be had for a worker that seems blocked: it is ended first, if that is certain."""
+    if worker.life.condition is Condition.STOPPED and worker.phase is WorkerPhase.READY:
+        stop_worker(turn, worker, hung_fault(turn, worker))
+    else:
+        at = turn.now + turn.state.policy.suspect_after
+        turn.put_worker(worker._replace(life=worker.life._replace(relief_at=at)))

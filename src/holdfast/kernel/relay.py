@@ -8,10 +8,15 @@ anybody.
 from typing import Any
 
 from holdfast.kernel.answers import complete, end_garbled
+from holdfast.kernel.hedging import win
 from holdfast.kernel.inputs import FromWorker, GarbledAnswer
+from holdfast.kernel.lists import forget_lists
 from holdfast.kernel.probes import probe_answered
+from holdfast.kernel.relief import call_ended, heard_again
+from holdfast.kernel.rules import STREAM_METHODS
 from holdfast.kernel.state import Callback, Errand, ErrandKind, Pending, Role, Worker, WorkerPhase
 from holdfast.kernel.turn import Turn, due_time
+from holdfast.kernel.vitals import Condition
 from holdfast.kernel.workers import fact_restored, handshake_answered, list_tools_again, tools_listed
 from holdfast.present.profile import META_SUBSCRIPTION
 from holdfast.vocabulary.ids import is_request_id
@@ -45,6 +50,8 @@ def worker_said(turn: Turn, said: FromWorker) -> None:
         turn.count("late")
         return
     worker = turn.put_worker(worker._replace(heard_at=turn.now))
+    if worker.life.condition is not Condition.FINE and worker.life.condition is not Condition.STUCK:
+        worker = heard_again(turn, worker)
     message = said.message
     if isinstance(message, Response):
         _answer(turn, worker, message, said.frame)
@@ -59,9 +66,10 @@ def worker_garbled(turn: Turn, said: GarbledAnswer) -> None:
     state = turn.state
     worker = state.workers.get(said.generation)
     request_id = state.attempts.get(said.id)
-    if worker is not None and request_id is not None and state.pending[request_id].generation == said.generation:
-        turn.put_worker(worker._replace(heard_at=turn.now))
-        end_garbled(turn, state.pending[request_id], said.problem)
+    if worker is not None and request_id is not None and state.pending[request_id].is_with(said.generation):
+        worker = turn.put_worker(worker._replace(heard_at=turn.now))
+        call_ended(turn, worker)
+        end_garbled(turn, win(turn, state.pending[request_id], said.id), said.problem)
         return
     # The host's own questions, and what nobody asked, end as with an error.
     error = {"code": INTERNAL_ERROR, "message": said.problem.message}
@@ -75,8 +83,13 @@ def _answer(turn: Turn, worker: Worker, response: Response, frame: bytes) -> Non
         turn.count("late")  # the host's own ids are numbers: nobody was asked this
         return
     request_id = state.attempts.get(number)
-    if request_id is not None and state.pending[request_id].generation == worker.generation:
-        complete(turn, state.pending[request_id], response, frame)
+    if request_id is not None and state.pending[request_id].is_with(worker.generation):
+        entry = state.pending[request_id]
+        if worker.is_refusing:
+            worker = turn.put_worker(worker._replace(is_refusing=False))
+        if worker.life.overdue_since and entry.method not in STREAM_METHODS:
+            call_ended(turn, worker)
+        complete(turn, entry, response, frame)
         return
     errand = state.errands.get(number)
     if errand is not None and errand.generation == worker.generation:
@@ -85,7 +98,8 @@ def _answer(turn: Turn, worker: Worker, response: Response, frame: bytes) -> Non
         if worker.phase is not WorkerPhase.STOPPING or errand.kind in {ErrandKind.PROBE, ErrandKind.PING}:
             _errand_answered(turn, worker, number, errand, response, len(frame))
         return
-    state.tombstones.pop(number, None)
+    if state.tombstones.pop(number, None) is not None:
+        call_ended(turn, worker)
     turn.count("late")
 
 
@@ -98,11 +112,25 @@ def _errand_answered(
         tools_listed(turn, worker, response, size)
     elif errand.kind is ErrandKind.PING:
         if worker.ping == number:
-            turn.put_worker(worker._replace(ping=0))
+            _ping_answered(turn, worker, number)
     elif errand.kind is ErrandKind.RESTORE:
         fact_restored(turn, worker, response)
     else:
         probe_answered(turn, number, errand, response)
+
+
+def _ping_answered(turn: Turn, worker: Worker, number: int) -> None:
+    """A worker has given a sign of life; one that does during a call can be expected to."""
+    life = worker.life
+    if not life.has_answered:
+        at_work = any(
+            entry.is_with(worker.generation)
+            and entry.attempt_with(worker.generation) < number
+            and entry.method not in STREAM_METHODS
+            for entry in turn.state.pending.values()
+        )
+        life = life._replace(knows_ping=True, has_answered=at_work)
+    turn.put_worker(worker._replace(ping=0, life=life))
 
 
 # --- what a worker asks the client -------------------------------------------------------------------------------
@@ -202,6 +230,8 @@ def _notification(turn: Turn, worker: Worker, note: Notification, frame: bytes) 
         turn.count("unheard")  # what it has and what of that changes is not the client's concern any more
     else:
         listed = worker.phase in {WorkerPhase.LISTING, WorkerPhase.READY}
+        if note.method.endswith("/list_changed"):
+            forget_lists(turn, note.method.removeprefix("notifications/").removesuffix("/list_changed"))
         if note.method == "notifications/tools/list_changed" and listed:
             list_tools_again(turn, worker)
         entry, params = _said_about(turn, worker, note.params)
@@ -230,6 +260,8 @@ def _progress(turn: Turn, worker: Worker, note: Notification, frame: bytes) -> N
         due = min(due, last) if rule.deadline_total else due
     beat_at = turn.now + policy.heartbeat if entry.beat_at else 0.0
     turn.put(entry._replace(progress=max(entry.progress, number), due=due, beat_at=beat_at))
+    if worker.life.overdue_since:
+        call_ended(turn, worker)
     turn.pass_to_client(_with_request_id(entry, note, frame), about=entry.id)
 
 

@@ -11,16 +11,26 @@ from collections.abc import Iterator
 from holdfast.kernel.agreement import is_agreed
 from holdfast.kernel.answers import bury
 from holdfast.kernel.commands import RolloutEnded, StartWorker
+from holdfast.kernel.hedging import hedge, may_hedge
 from holdfast.kernel.inputs import RolloutAsked
+from holdfast.kernel.liveness import hung_fault, note_dispatch
 from holdfast.kernel.releases import begin_probation, end_rollout, is_fallback
 from holdfast.kernel.rules import STREAM_METHODS
-from holdfast.kernel.state import Pending, Restarts, Role, Worker, WorkerPhase
+from holdfast.kernel.state import RESTART_ASKED, Pending, Restarts, Role, Worker, WorkerPhase
 from holdfast.kernel.turn import Turn
+from holdfast.kernel.vitals import Condition
 from holdfast.kernel.workers import is_wanted_listed, promote, start_worker, stop_worker
 from holdfast.vocabulary.effects import ReplayWord
 from holdfast.vocabulary.execution import Knowledge, Rollout
 
-__all__ = ["advance_rollover", "ask_restart", "ask_rollout", "release_retired", "replace_stuck"]
+__all__ = [
+    "advance_rollover",
+    "ask_restart",
+    "ask_rollout",
+    "prepare_successor",
+    "release_retired",
+    "replace_stuck",
+]
 
 
 def ask_restart(turn: Turn) -> None:
@@ -30,6 +40,7 @@ def ask_restart(turn: Turn) -> None:
         turn.commands.append(RolloutEnded("the host is about to end"))
         return
     if state.rollout is not Rollout.STABLE:
+        state.relief = 0  # from now on it is wanted for its own sake
         return
     active = turn.active
     if active is None or active.phase is WorkerPhase.STARTING:
@@ -38,8 +49,24 @@ def ask_restart(turn: Turn) -> None:
         state.restarts = Restarts(state.restarts.total)
         if active is not None:
             turn.commands.append(StartWorker(active.generation, 0.0, active.release))
+    elif state.policy.single:
+        _restart_alone(turn, active)
     else:
-        _prepare_successor(turn)
+        prepare_successor(turn)
+
+
+def _restart_alone(turn: Turn, active: Worker) -> None:
+    """Where no second worker may be beside the first one, that one ends first."""
+    if any(
+        entry.rule is None or entry.rule.effect.replay is not ReplayWord.CONVERGENT
+        for entry in _in_flight(turn, active)
+    ):
+        text = "single = true: calls that may not be repeated are in flight; try again when they have ended"
+        turn.commands.append(RolloutEnded(text))
+        return
+    turn.state.rollout = Rollout.PENDING
+    text = "the worker was ended for a fresh one"
+    stop_worker(turn, active, {"class": "rollout", "code": RESTART_ASKED, "message": text}, politely=True)
 
 
 def ask_rollout(turn: Turn, asked: RolloutAsked) -> None:
@@ -48,6 +75,10 @@ def ask_rollout(turn: Turn, asked: RolloutAsked) -> None:
     problem = ""
     if state.leaving_at or state.is_over:
         problem = "the host is about to end"
+    elif state.policy.single:
+        problem = (
+            "single = true allows no second worker to try it with: stop the server, then start the new release"
+        )
     elif state.rollout is not Rollout.STABLE:
         problem = "another replacement of the worker is under way"
     elif state.pins:
@@ -72,10 +103,11 @@ def replace_stuck(turn: Turn) -> None:
         return
     stuck = sum(tomb.is_given_up and tomb.generation == worker.generation for tomb in state.tombstones.values())
     if stuck > state.policy.given_up_max or (stuck and not _is_busy(turn, worker)):
-        _prepare_successor(turn)
+        prepare_successor(turn)
 
 
-def _prepare_successor(turn: Turn) -> None:
+def prepare_successor(turn: Turn) -> None:
+    """Have a spare take over as soon as it can, or a fresh worker of the release that serves."""
     turn.state.rollout = Rollout.PENDING
     spare = next((worker for worker in turn.state.workers.values() if worker.role is Role.SPARE), None)
     if spare is not None:
@@ -103,11 +135,12 @@ def _is_prepared(turn: Turn, worker: Worker) -> bool:
 
 def _change(turn: Turn, incumbent: Worker | None, successor: Worker) -> None:
     if incumbent is not None:
-        _retire(turn, incumbent)
+        _retire(turn, incumbent, successor)
     if incumbent is not None:  # what it had is not there any more
         turn.state.pins = {tool: at for tool, at in turn.state.pins.items() if at != incumbent.generation}
     begin_probation(turn, incumbent, successor)
     promote(turn, successor)
+    turn.state.relief = 0
     turn.state.restarts = Restarts(turn.state.restarts.total + 1)
     end_rollout(turn)
     release_retired(turn)
@@ -116,13 +149,18 @@ def _change(turn: Turn, incumbent: Worker | None, successor: Worker) -> None:
 # --- the one that makes way --------------------------------------------------------------------------------------
 
 
-def _retire(turn: Turn, incumbent: Worker) -> None:
+def _retire(turn: Turn, incumbent: Worker, successor: Worker) -> None:
     due = turn.now + turn.state.policy.drain if incumbent.phase is not WorkerPhase.STOPPING else 0.0
     retired = turn.put_worker(incumbent._replace(role=Role.RETIRED, retired_at=turn.now, due=due))
     for entry in list(_in_flight(turn, retired)):
         if entry.method in STREAM_METHODS or _can_shake_hands_again(entry):
             _move(turn, entry)
+        elif retired.life.condition is not Condition.FINE and may_hedge(entry) and _is_prepared(turn, successor):
+            hedge(turn, entry, successor)
+            note_dispatch(turn, successor.generation, entry)
     turn.restore_order()
+    if retired.life.condition is Condition.STOPPED:
+        stop_worker(turn, retired, hung_fault(turn, retired))
 
 
 def _can_shake_hands_again(entry: Pending) -> bool:
@@ -158,6 +196,8 @@ def _is_waited_for(turn: Turn, worker: Worker) -> bool:
     policy = turn.state.policy
     if turn.now >= worker.retired_at + policy.retired_time:
         return False
+    if worker.life.condition is not Condition.FINE:
+        return any(_is_within_its_time(turn, entry, worker) for entry in _in_flight(turn, worker))
     if turn.now < worker.retired_at + policy.drain:
         return _is_busy(turn, worker)
     # By now what can be repeated is better off with the successor, and so is a client that does not answer.
@@ -167,6 +207,14 @@ def _is_waited_for(turn: Turn, worker: Worker) -> bool:
     )
 
 
+def _is_within_its_time(turn: Turn, entry: Pending, worker: Worker) -> bool:
+    """Whether a worker that seems blocked may still answer a request in time."""
+    if entry.method in STREAM_METHODS:
+        return False
+    due = entry.due if entry.earlier is None or entry.generation == worker.generation else entry.earlier.due
+    return not due or turn.now < due
+
+
 def _is_busy(turn: Turn, worker: Worker) -> bool:
     if any(callback.generation == worker.generation for callback in turn.state.callbacks.values()):
         return True
@@ -174,8 +222,4 @@ def _is_busy(turn: Turn, worker: Worker) -> bool:
 
 
 def _in_flight(turn: Turn, worker: Worker) -> Iterator[Pending]:
-    return (
-        entry
-        for entry in turn.state.pending.values()
-        if entry.is_in_flight and entry.generation == worker.generation
-    )
+    return (entry for entry in turn.state.pending.values() if entry.is_with(worker.generation))

@@ -15,12 +15,25 @@ from holdfast.present.profile import META_REVISION
 from holdfast.present.secrets import Secrets
 from holdfast.vocabulary.effects import Effect, EffectKind, SessionState, at_most_once, replay_safe
 
-__all__ = ["FACT_METHODS", "STREAM_METHODS", "Rule", "declared_limit", "describes_itself", "rule_for"]
+__all__ = [
+    "FACT_METHODS",
+    "LIST_METHODS",
+    "STREAM_METHODS",
+    "Rule",
+    "declared_limit",
+    "describes_itself",
+    "rule_for",
+]
 
 # Their effect lives in the worker's process alone, and ends with it: the session remembers them for the next one.
 FACT_METHODS = frozenset({"logging/setLevel", "resources/subscribe", "resources/unsubscribe"})
 # They stay open as long as the client wants; nothing waits for their end.
 STREAM_METHODS = frozenset({"subscriptions/listen"})
+
+# What they tell changes rarely, and the worker says when: the host can tell it too.
+LIST_METHODS = frozenset(
+    {"server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list"}
+)
 
 _READING_METHODS = frozenset(
     {

@@ -13,13 +13,16 @@ from typing import Any, NamedTuple
 from holdfast.kernel.catalog import NO_CATALOG, Catalog
 from holdfast.kernel.policy import Policy
 from holdfast.kernel.rules import Rule
+from holdfast.kernel.vitals import FRESH, Life
 from holdfast.present.profile import MODERN
 from holdfast.vocabulary.call import ACCEPTED, Call
 from holdfast.vocabulary.execution import Knowledge, Rollout, SessionPhase
 from holdfast.vocabulary.ids import RequestId
 
 __all__ = [
+    "RESTART_ASKED",
     "Callback",
+    "Earlier",
     "Errand",
     "ErrandKind",
     "Hold",
@@ -35,6 +38,9 @@ __all__ = [
     "Worker",
     "WorkerPhase",
 ]
+
+
+RESTART_ASKED = "RESTART_ASKED"  # why a worker that must be the only one was ended
 
 
 class Session(NamedTuple):
@@ -72,6 +78,14 @@ class Hold(NamedTuple):
     errand: int = 0  # the question that is under way
 
 
+class Earlier(NamedTuple):
+    """The attempt of a hedged call that was made first; whichever attempt is answered first ends the call."""
+
+    generation: int
+    attempt: int
+    due: float
+
+
 class Pending(NamedTuple):
     """One request of the client, from its acceptance to its one terminal answer."""
 
@@ -100,6 +114,9 @@ class Pending(NamedTuple):
     freed: bool = False  # its probe has said that it may be sent again
     lookup: Lookup = Lookup.NOT_ASKED
     is_own: bool = False  # no client has asked it, so it is told of nowhere as if one had
+    sent_at: float = 0.0  # when it was last dispatched
+    earlier: Earlier | None = None  # it was sent to a second worker, and the first one may still answer
+    is_hedged: bool = False  # it has been; that happens once
 
     @property
     def charged(self) -> int:
@@ -110,6 +127,19 @@ class Pending(NamedTuple):
     def is_in_flight(self) -> bool:
         """Whether a worker has it."""
         return self.knowledge is Knowledge.IN_FLIGHT
+
+    def is_with(self, generation: int) -> bool:
+        """Whether this worker has it, be it as the first of two."""
+        if self.knowledge is not Knowledge.IN_FLIGHT:
+            return False
+        return self.generation == generation or (
+            self.earlier is not None and self.earlier.generation == generation
+        )
+
+    def attempt_with(self, generation: int) -> int:
+        """The id of the attempt that this worker has."""
+        is_earlier = self.earlier is not None and self.earlier.generation == generation
+        return self.earlier.attempt if self.earlier is not None and is_earlier else self.attempt
 
 
 class Role(Enum):
@@ -163,6 +193,8 @@ class Worker(NamedTuple):
     verdict: Verdict = Verdict.NOT_ASKED
     announced_until: float = 0.0  # its tools were announced; how long the client has to ask for them
     ping: int = 0  # the question whether it is alive that is under way
+    life: Life = FRESH
+    is_refusing: bool = False  # its last answer to a call was that it takes no more
     fault: Mapping[str, Any] | None = None  # why the host itself ends it
 
 
@@ -239,6 +271,10 @@ class State:
     catalog: Catalog | None = None  # what clients know, as far as they ever asked
     restarts: Restarts = Restarts()
     rollout: Rollout = Rollout.STABLE
+    relief: int = 0  # the worker that the replacement under way is for, if it is because that one seems blocked
+    lists: Mapping[tuple[str, ...], bytes] = field(
+        default_factory=dict
+    )  # answers that need no worker; never changed
     release: int = 1  # the program that serves
     probation: Probation | None = None
     pins: dict[str, int] = field(
@@ -274,6 +310,8 @@ class State:
             catalog=self.catalog,
             restarts=self.restarts,
             rollout=self.rollout,
+            relief=self.relief,
+            lists=self.lists,
             release=self.release,
             probation=self.probation,
             pins=dict(self.pins),

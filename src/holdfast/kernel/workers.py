@@ -10,9 +10,11 @@ from typing import Any
 
 from holdfast.kernel.catalog import NO_CATALOG, read_catalog
 from holdfast.kernel.commands import StartWorker, StopWorker
+from holdfast.kernel.lists import forget_lists
 from holdfast.kernel.rules import STREAM_METHODS
 from holdfast.kernel.state import Errand, ErrandKind, Role, Session, Worker, WorkerPhase
 from holdfast.kernel.turn import Turn
+from holdfast.kernel.vitals import Condition
 from holdfast.present.profile import HANDSHAKE_REVISIONS, META_SERVER_INFO, META_SUBSCRIPTION
 from holdfast.vocabulary.events import ToolsNotListed, WorkerReady
 from holdfast.vocabulary.execution import SessionPhase
@@ -211,7 +213,7 @@ def prepare_workers(turn: Turn) -> None:
             _tell_facts(turn, worker)  # where there is no handshake, this is the first that it hears
         if is_far_enough and not _is_being_restored(turn, worker):
             _list_or_be_ready(turn, state.workers[worker.generation])
-    if state.policy.spare and not state.leaving_at:
+    if state.policy.spare and not state.policy.single and not state.leaving_at:
         _see_to_spare(turn)
 
 
@@ -224,7 +226,7 @@ def _list_or_be_ready(turn: Turn, worker: Worker) -> None:
 
 def _see_to_spare(turn: Turn) -> None:
     active = turn.active
-    served = active is not None and active.phase is WorkerPhase.READY
+    served = active is not None and active.phase is WorkerPhase.READY and active.life.condition is Condition.FINE
     on_hand = any(worker.role in {Role.SPARE, Role.SUCCESSOR} for worker in turn.state.workers.values())
     if served and not on_hand:
         # After a loss it is the spare that is put off, or workers would be lost without any pause.
@@ -339,6 +341,8 @@ def _serve(turn: Turn, worker: Worker) -> None:
     state = turn.state
     changed = state.catalog is not None and state.catalog.witness != worker.catalog.witness
     state.catalog = worker.catalog
+    if changed:
+        forget_lists(turn)
     if changed and not worker.announced_until:
         announce_tools(turn)
 
@@ -364,4 +368,6 @@ def check_worker(turn: Turn, worker: Worker) -> None:
         question = ("server/discover", {"_meta": dict(session.self_description)})
     within = turn.state.policy.ping_timeout
     number = turn.send_errand(worker, ErrandKind.PING, question, within=within)
-    turn.put_worker(turn.state.workers[worker.generation]._replace(ping=number))
+    worker = turn.state.workers[worker.generation]
+    life = worker.life._replace(asked_at=turn.now, cpu_when_asked=None)
+    turn.put_worker(worker._replace(ping=number, life=life))

@@ -11,7 +11,7 @@ from holdfast.observe.exposition import head, histogram, page, sample
 from holdfast.observe.ledger import Ledger
 from holdfast.observe.series import Series
 from holdfast.version import __version__
-from holdfast.vocabulary.execution import Lifecycle
+from holdfast.vocabulary.execution import Impediment, Lifecycle
 
 __all__ = ["ledger_page"]
 
@@ -19,6 +19,7 @@ _GAUGES = (
     ("generation", "generation", "Generation of the worker that serves."),
     ("consecutive_failures", "consecutive_failures", "Losses of the worker in a row."),
     ("degraded", "degraded", "Whether workers keep failing, so that they are restarted at a low rate."),
+    ("admits", "admits", "Whether a call that comes now is taken."),
     ("in_flight", "pending", "Requests that are under way or wait."),
     ("queued", "queued", "Of these, requests that no worker has."),
     ("held_for_probe", "held_for_probe", "Requests that wait for the word of a probe."),
@@ -54,6 +55,12 @@ def _host_lines(ledger: Ledger, health: Mapping[str, Any]) -> Iterator[str]:
     yield from head("holdfast_state", "gauge", "The state of the host's life: 1 for the one that it is in.")
     for state in Lifecycle:
         yield sample("holdfast_state", int(health.get("state") == state.value), {"state": state.value})
+    yield from head(
+        "holdfast_degraded_reason", "gauge", "Why the host is degraded: 1 for the reason, if there is one."
+    )
+    for reason in Impediment:
+        is_it = health.get("reason_code") == reason.value
+        yield sample("holdfast_degraded_reason", int(is_it), {"reason": reason.value})
     yield from _one(
         "uptime_seconds", "gauge", "Seconds since the host was started.", _of(health, "uptime_ms") / 1000
     )

@@ -106,6 +106,14 @@ _HEALTH = envelope_schema(
     },
     with_repo=False,
 )
+_READY = envelope_schema(
+    {
+        "type": "object",
+        "properties": {"ready": {"const": True}, "state": {"type": "string"}},
+        "required": ["ready", "state"],
+    },
+    with_repo=False,
+)
 _CAPABILITIES = envelope_schema(
     {
         "type": "object",
@@ -180,6 +188,13 @@ OPERATIONS: dict[str, dict[str, Any]] = {
         "summary": "Whether the server is alive",
         "description": "Answered without any worker, and however busy the server is.",
         "responses": {"200": json_response("It is.", _HEALTH)},
+    },
+    "ready": {
+        "operationId": "ready",
+        "tags": _SERVER_TAG,
+        "summary": "Whether a call that comes now is taken",
+        "description": "503 only when it is not; a worker that is on its way is waited for.",
+        "responses": {"200": json_response("It is.", _READY)},
     },
     "metrics": {
         "operationId": "metrics",

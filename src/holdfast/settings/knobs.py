@@ -235,6 +235,24 @@ class Settings:
     ping_timeout: float = _knob(
         10.0, POSITIVE_SECONDS, "Seconds that a worker may take to answer a ping before it counts as hung."
     )
+    liveness_interval: float = _knob(
+        5.0,
+        SECONDS,
+        "Seconds between two pings to a worker that has calls in flight; 0 means that it is never suspected.",
+    )
+    suspect_after: float = _knob(
+        10.0,
+        POSITIVE_SECONDS,
+        "Seconds of silence after a ping, or without an end of any call, after which a worker counts as blocked.",
+        "--suspect-after",
+    )
+    single: bool = _knob(
+        False,  # noqa: FBT003
+        SWITCH,
+        "Never start a second worker while the first lives: for servers that cannot run twice, since they hold a "
+        "port, a lock or a profile. While it is blocked, calls are answered NOT_READY.",
+        "--single",
+    )
     noise_max: int = _knob(
         1000,
         integer(0),

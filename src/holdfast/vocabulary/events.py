@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 __all__ = ["EVENTS", "CallEnded", "CallReplayed", "Event", "FaultRecorded", "FrontLost", "FrontStarted",
            "HostStarted", "HostStopped", "HotPaths", "KillFailed", "LeftoversReaped", "MessageRejected",
            "RequestEnded", "RolloutDone", "ServerStarted", "ServerStopped", "StdoutNoise", "TokenRefused",
-           "ToolsNotListed", "WorkAbandoned", "WorkerLost", "WorkerReady", "WorkerStarted"]  # fmt: skip
+           "ToolsNotListed", "WorkAbandoned", "WorkerLost", "WorkerReady", "WorkerStarted",
+           "WorkerSuspected"]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +245,17 @@ class WorkerLost(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class WorkerSuspected(Event):
+    """A worker that has calls seems blocked: `verdict` is `stopped`, `stuck` or `unknown`."""
+
+    name: ClassVar[str] = "worker_suspected"
+    ours: ClassVar[frozenset[str]] = frozenset({"verdict"})
+    generation: int
+    verdict: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class RolloutDone(Event):
     """A replacement of the worker ended: `activated`, `failed` (the old one stays), or `rolled_back` later on."""
 
@@ -334,6 +346,7 @@ EVENTS: tuple[type[Event], ...] = (
     WorkerReady,
     ToolsNotListed,
     WorkerLost,
+    WorkerSuspected,
     RolloutDone,
     CallReplayed,
     StdoutNoise,

@@ -6,7 +6,7 @@ Three lives are told apart on purpose: the session of the client (which outlives
 
 from enum import Enum
 
-__all__ = ["Handshake", "Knowledge", "Lifecycle", "ProbeAnswer", "Rollout", "SessionPhase"]
+__all__ = ["Handshake", "Impediment", "Knowledge", "Lifecycle", "ProbeAnswer", "Rollout", "SessionPhase"]
 
 
 class Knowledge(Enum):
@@ -41,6 +41,18 @@ class Lifecycle(Enum):
     STARTING = "starting"
     READY = "ready"
     RECOVERING = "recovering"
+    DEGRADED = "degraded"  # a call would not be taken, or not by the worker that serves: health tells the reason
+
+
+class Impediment(Enum):
+    """Why a host is not ready although it is neither starting nor recovering."""
+
+    WORKER_STOPPED = "worker_stopped"
+    WORKER_STUCK = "worker_stuck"
+    WORKER_UNKNOWN = "worker_unknown"
+    WORKER_REFUSES = "worker_refuses"
+    WORKERS_FAIL = "workers_fail"
+    QUEUE_FULL = "queue_full"
 
 
 class Handshake(Enum):

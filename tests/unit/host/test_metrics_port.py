@@ -89,7 +89,10 @@ def test_health_is_told_without_secrets_and_without_what_a_stranger_printed() ->
 
 
 def test_a_host_that_is_not_ready_is_unavailable() -> None:
-    assert ask(get("/health"), health={"state": "recovering", "last_fault": None})[0] == 503
+    for admits in (True, False):
+        told = {"state": "recovering", "last_fault": None, "admits": admits}
+        assert ask(get("/health"), health=told)[0] == 200
+        assert ask(get("/ready"), health=told)[0] == (200 if admits else 503)
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,17 @@ for its own history.
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from holdfast.kernel.commands import Command, Record, StartWorker, ToClient, ToWorker
-from holdfast.kernel.inputs import FromClient, FromWorker, Input, OutcomeFound, Tick, WorkerDown, WorkerUp
+from holdfast.kernel.commands import Command, LookAtWorker, Record, StartWorker, ToClient, ToWorker
+from holdfast.kernel.inputs import (
+    FromClient,
+    FromWorker,
+    Input,
+    OutcomeFound,
+    Tick,
+    WorkerDown,
+    WorkerSeen,
+    WorkerUp,
+)
 from holdfast.kernel.invariants import broken_invariants
 from holdfast.kernel.laws import Moment, broken_laws
 from holdfast.kernel.machine import begin, step
@@ -100,7 +109,7 @@ class World:
     """One host, its client and its workers."""
 
     def __init__(self, policy: Policy | None = None, **changes: Any) -> None:
-        settled = {"ping_interval": 0.0, "heartbeat": 0.0, **changes}
+        settled = {"ping_interval": 0.0, "liveness_interval": 0.0, "heartbeat": 0.0, **changes}
         self.now = 100.0
         self.tools: list[Any] = TOOLS
         self.server: dict[str, Any] = SERVER
@@ -109,6 +118,8 @@ class World:
         self.heard: list[dict[str, Any]] = []  # by the client
         self.raw: list[bytes] = []
         self.sent: list[Sent] = []  # to workers
+        self.halted: set[int] = set()  # workers whose process is in state T
+        self.load = 0.0  # of a CPU, by the workers
         self.state: State
         self.state, commands = begin(policy or Policy(**settled), self.now)
         self.note(commands)
@@ -141,6 +152,10 @@ class World:
         assert broken_laws(moment) == []
         assert broken_invariants(self.state) == []
         self.note(commands)
+        for command in commands:
+            if isinstance(command, LookAtWorker):
+                generation = command.generation
+                self.give(WorkerSeen(generation, generation in self.halted, self.load * self.now))
         return commands
 
     def client_sends(self, message: dict[str, Any] | bytes) -> None:

@@ -27,6 +27,7 @@ from holdfast.kernel.inputs import (
     ShutDown,
     Tick,
     WorkerDown,
+    WorkerSeen,
     WorkerUp,
 )
 from holdfast.kernel.invariants import broken_invariants
@@ -68,6 +69,7 @@ class Node(NamedTuple):
     may_end: bool = False
     may_disturb: bool = False
     may_roll_out: bool = False
+    may_block: bool = False
 
 
 class Result(NamedTuple):
@@ -84,16 +86,19 @@ def start(
     may_end: bool = False,
     may_disturb: bool = False,
     may_roll_out: bool = False,
+    may_block: bool = False,
     **policy: Any,
 ) -> Node:
     """A live session with a ready worker before the first request; a cold one if the handshake is among them."""
-    world = World(**_POLICY, **policy)
+    blocking: dict[str, Any] = {"liveness_interval": 1.0, "suspect_after": 2.0} if may_block else {}
+    world = World(**{**_POLICY, **blocking, **policy})
     if "initialize" not in tools:
         world.go_live()
     none = tuple(False for _ in tools)
     answers = tuple(0 for _ in tools)
     return Node(
-        world.state, world.now, tools, none, answers, none, (), (), may_restart, may_end, may_disturb, may_roll_out
+        world.state, world.now, tools, none, answers, none, (), (), may_restart, may_end, may_disturb,
+        may_roll_out, may_block,
     )  # fmt: skip
 
 
@@ -134,6 +139,9 @@ def _to_request(node: Node, entry: Pending) -> Iterator[tuple[str, float, Input]
     if entry.is_in_flight:
         result = SERVER if entry.method == "initialize" else {"ok": True}
         yield f"answer {entry.id}", node.now, _answered(entry.generation, entry.attempt, result)
+    if entry.earlier is not None:
+        first = entry.earlier
+        yield f"answer first {entry.id}", node.now, _answered(first.generation, first.attempt, {"ok": True})
     if entry.lookup is Lookup.ASKED:
         yield f"clear {entry.id}", node.now, OutcomeFound(entry.sequence)
         yield f"stored {entry.id}", node.now, OutcomeFound(entry.sequence, b'{"stored":true}')
@@ -167,6 +175,9 @@ def _to_worker(node: Node) -> Iterator[tuple[str, float, Input]]:
             )
         if worker.phase is WorkerPhase.STARTING:
             yield f"up {worker.role.value}", node.now, WorkerUp(worker.generation)
+        if node.may_block and (worker.ping or node.may_disturb):
+            yield f"seen {worker.role.value} halted", node.now, WorkerSeen(worker.generation, True, 1.0)
+            yield f"seen {worker.role.value} busy", node.now, WorkerSeen(worker.generation, False, node.now)
     if node.may_restart:
         yield "restart", node.now, RestartAsked()
     if node.may_roll_out:
@@ -262,7 +273,9 @@ def canonical(node: Node) -> object:
     pending = tuple(
         (
             entry.id, entry.call, entry.knowledge, entry.rule is None, entry.generation - first, entry.replays,
-            ranks.get(entry.attempt), _since(entry.due, now), entry.is_overdue, entry.freed, entry.lookup,
+            ranks.get(entry.attempt), _since(entry.due, now), entry.is_hedged,
+            entry.earlier and (entry.earlier.generation - first, ranks.get(entry.earlier.attempt)),
+            entry.is_overdue, entry.freed, entry.lookup,
             entry.hold and (_since(entry.hold.until, now), _since(entry.hold.ask_at, now), entry.hold.pause,
                             ranks.get(entry.hold.errand)),
         )
@@ -278,6 +291,15 @@ def canonical(node: Node) -> object:
             _since(one.announced_until, now),
             _since(one.due, now),
             bool(one.ping),
+            one.life._replace(
+                look_at=_since(one.life.look_at, now) or 0.0,
+                asked_at=_since(one.life.asked_at, now) or 0.0,
+                overdue_since=_since(one.life.overdue_since, now) or 0.0,
+                suspected_at=_since(one.life.suspected_at, now) or 0.0,
+                relief_at=_since(one.life.relief_at, now) or 0.0,
+                cpu=one.life.cpu and one.life.cpu - now,
+                cpu_when_asked=one.life.cpu_when_asked and one.life.cpu_when_asked - now,
+            ),
             _since(one.heard_at, now),
         )
         for one in state.workers.values()

@@ -233,7 +233,7 @@ def test_what_no_client_has_asked_is_told_of_nowhere(ending: str) -> None:
     if ending == "crowded out":
         world.calls("a", "read")
     before = dict(world.state.counts)
-    asked = request("own", "tools/list")
+    asked = request("own", "resources/read")
     world.give(FromClient(parse(decode(encode(asked))), encode(asked), is_own=True))
     if ending == "replayed":
         world.lose_worker()

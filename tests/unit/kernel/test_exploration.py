@@ -29,6 +29,11 @@ def test_one_request_survives_replacements_and_spares(tool: str) -> None:
     assert explore(start((tool,), may_restart=True, spare=True), depth=5).nodes > 300
 
 
+@pytest.mark.parametrize("tools", [("read",), ("write",), ("read", "read"), ("read", "write")], ids="+".join)
+def test_requests_survive_a_worker_that_is_blocked(tools: tuple[str, ...]) -> None:
+    assert explore(start(tools, may_block=True), depth=6 if len(tools) == 1 else 5).nodes > 100
+
+
 @pytest.mark.parametrize(("tool", "depth"), [("read", 5), ("put", 5), ("write", 6), ("pay", 5)])
 def test_one_request_survives_another_release_and_the_way_back(tool: str, depth: int) -> None:
     seen = explore(start((tool,), may_roll_out=True, probation_losses=1, rollout_grace=1.0), depth=depth)
@@ -52,7 +57,7 @@ def test_one_request_survives_peers_that_do_everything_wrong(tool: str) -> None:
 
 
 def test_every_kind_of_input_is_among_what_can_happen() -> None:
-    node = start(("put",), may_restart=True, may_end=True, may_disturb=True, may_roll_out=True)
+    node = start(("put",), may_restart=True, may_end=True, may_disturb=True, may_roll_out=True, may_block=True)
     seen = set()
     way = ("send 0", "clear 0", "roll out", "up successor", "serve initialize", "serve list_tools", "judge fine")
     for wanted in (*way, "lose active", "up active"):

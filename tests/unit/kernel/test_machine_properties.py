@@ -28,6 +28,7 @@ from holdfast.kernel.inputs import (
     RestartAsked,
     RolloutAsked,
     ShutDown,
+    WorkerSeen,
 )
 from holdfast.kernel.invariants import broken_invariants
 from holdfast.kernel.laws import Moment
@@ -56,6 +57,7 @@ POLICY = Policy(
     pending_max=4, pending_bytes=900, replays=1, deadline=20.0, deadline_total=50.0, ping_interval=15.0,
     ping_timeout=5.0, heartbeat=4.0, restart_budget=3, restart_slow=10.0, probe_hold=8.0, callbacks_max=2,
     tombstones_max=3, facts_max=2, pages_max=3, spare=True, probation=20.0, probation_losses=2,
+    suspect_after=3.0, liveness_interval=1.0,
 )  # fmt: skip
 
 
@@ -165,6 +167,22 @@ class Kernel(RuleBasedStateMachine):
         self.world.worker_says(
             {"jsonrpc": "2.0", "method": "notifications/progress", "params": params}, generation
         )
+
+    @rule(generation=st.integers(1, 6), load=st.sampled_from([0.0, 1.0]))
+    def worker_is_halted_or_goes_on(self, generation: int, load: float) -> None:
+        self.world.halted ^= {generation}
+        self.world.load = load
+
+    @rule(generation=st.integers(1, 6), is_halted=st.booleans())
+    def worker_is_seen(self, generation: int, is_halted: bool) -> None:
+        self.world.give(WorkerSeen(generation, is_halted, None))
+
+    @rule(data=st.data())
+    def the_first_of_two_attempts_is_answered(self, data: st.DataObject) -> None:
+        hedged = [entry.earlier for entry in self.world.state.pending.values() if entry.earlier is not None]
+        if hedged:
+            first = data.draw(st.sampled_from(hedged))
+            self.world.worker_says(answer(first.attempt, {}), first.generation)
 
     @rule(generation=st.integers(1, 6))
     def worker_is_not_read(self, generation: int) -> None:

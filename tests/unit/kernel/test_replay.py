@@ -128,7 +128,7 @@ def test_the_era_without_a_handshake_has_its_own_error_numbers() -> None:
     assert world.answer_to(1)["error"]["code"] == 1011
 
 
-@pytest.mark.parametrize("method", ["resources/read", "prompts/get", "completion/complete", "tools/list"])
+@pytest.mark.parametrize("method", ["resources/read", "prompts/get", "completion/complete", "resources/list"])
 def test_methods_that_only_read_are_sent_again(method: str) -> None:
     world = World.live()
     world.client_sends(request(1, method))
