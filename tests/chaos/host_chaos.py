@@ -1,11 +1,14 @@
 """A long, random maltreatment of the host: workers are killed, hung and garbled while a client works on.
 
     python tests/chaos/host_chaos.py --seconds 600 --faults 1000 --kills 400 --seed 7
+    python tests/chaos/host_chaos.py --seconds 120 --blocks 200
 
 A real client keeps requests of every kind in flight through `holdfast run`. Workers die and misbehave by
 themselves, as their script says, and are killed and stopped from outside. Every law of `ChurnLog` is checked all
 the time; at the end nothing may be left: no process, no temporary file, no request without its answer, no memory
-that grew. The run ends with a table, or with exit code 1, the seed and the law that was broken.
+that grew. With `--blocks` workers are blocked rather than killed, with `--reads` for good too; then no call that
+may be repeated may end with anything but its result. The run ends with a table, or with exit code 1, the seed and
+the law that was broken.
 """
 
 import argparse
@@ -57,6 +60,18 @@ IN_A_HURRY = {
 }
 
 
+# And here whoever is blocked for a second is suspected, and nobody has to end for another reason.
+BLOCKING = {
+    "HOLDFAST_DEADLINE": "20",
+    "HOLDFAST_DEADLINE_TOTAL": "25",
+    "HOLDFAST_SUSPECT_AFTER": "0.8",
+    "HOLDFAST_LIVENESS_INTERVAL": "0.3",
+    "HOLDFAST_REPLAYS": "50",
+}
+BLOCKS = ("spin", "delay", "stop_reading", "freeze")
+REPEATABLE = frozenset({"read", "echo", "slow", "big", "progress", "add_once"})
+
+
 class LawBrokenError(Exception):
     """Something happened that must never happen."""
 
@@ -69,6 +84,8 @@ class Options:
     faults: int = 0
     kills: int = 0
     generations: int = 0
+    blocks: int = 0  # workers are blocked so often, rather than killed
+    reads: bool = False  # nothing is asked that could leave state in a worker
     seed: int = 0
     in_flight: int = 12
     rate: float = 150.0  # requests per second at most: this is a test of faults, not of speed
@@ -117,6 +134,19 @@ def hostile_script(seed: int) -> Script:
     )
 
 
+def blocking_script(seed: int, *, for_good: bool) -> Script:
+    """A worker that blocks now and then, asleep or at full speed: for a while, and for good where that may be."""
+    rare, rarer = 0.004, 0.0015
+    return script(
+        Fault.sometimes(rare, "delay", seconds=1.5),
+        Fault.sometimes(rare, "spin", seconds=1.5),
+        Fault.sometimes(rare, "freeze"),
+        *(Fault.sometimes(rarer, do) for do in ("stop_reading", "spin") if for_good),
+        Fault.sometimes(rarer, "kill"),
+        seed=seed,
+    )
+
+
 class Load:
     """The client's part: requests of every kind, some of which it cancels, and the check of what comes back."""
 
@@ -146,6 +176,7 @@ class Load:
         """Take the answers that came, and see that each is that of its own request."""
         for answer in self._host.drain():
             _, arguments = self._waiting.pop(answer["id"], (0.0, {}))
+            self._check_outcome(answer, arguments)
             payload = answer.get("result", {}).get("structuredContent") or {}
             for name in ("token", "value", "key"):
                 if name in arguments and name in payload and arguments[name] != payload[name]:
@@ -153,6 +184,15 @@ class Load:
         for number, (since, arguments) in self._waiting.items():
             if time.monotonic() - since > PATIENCE:
                 raise LawBrokenError(f"law 1: request {number} {arguments} has waited {PATIENCE:g} s")
+
+    def _check_outcome(self, answer: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
+        """Where workers are only blocked, whatever may be repeated ends with its result."""
+        entry = self._host.log.entries.get(str(answer["id"]))
+        if not self._options.blocks or entry is None or entry.tool not in REPEATABLE or entry.outcome == "result":
+            return
+        payload = answer.get("result", {}).get("_meta", {}).get("io.holdfast/error", answer.get("error"))
+        if arguments.get("seconds") != 5 and not str(arguments.get("key", "")).endswith("-again"):
+            raise LawBrokenError(f"call {answer['id']} of {entry.tool} was lost: {entry.outcome} {payload}")
 
     @property
     def in_flight(self) -> int:
@@ -178,6 +218,12 @@ class Load:
         dice = self._dice
         pause = dice.choice([0.0, 0.0, 0.02, 0.1])
         yield ("read", {"value": unique, "seconds": pause}), 5
+        yield ("echo", {"value": "\u2028\u00e9\x00" * dice.randrange(1, 2000)}), 2
+        yield ("slow", {"value": unique, "seconds": dice.uniform(0.0, 0.5)}), 3
+        yield ("progress", {"steps": dice.randrange(1, 6), "pause": dice.choice([0.0, 0.03])}), 2
+        yield ("big", {"bytes": dice.choice([0, 9000, 70_000, 500_000])}), 1
+        if self._options.reads:
+            return
         yield ("write", {"token": unique, "seconds": pause}), 6
         yield ("guarded", {"token": unique, "seconds": pause}), 4
         yield ("add_once", {"key": unique, "amount": 1, "seconds": pause}), 4
@@ -186,11 +232,7 @@ class Load:
             1,
         )
         yield ("idempotent", {"token": unique}), 2
-        yield ("slow", {"value": unique, "seconds": dice.uniform(0.0, 0.5)}), 3
         yield ("slow", {"value": unique, "seconds": 5}), 0.1  # longer than its deadline
-        yield ("progress", {"steps": dice.randrange(1, 6), "pause": dice.choice([0.0, 0.03])}), 2
-        yield ("big", {"bytes": dice.choice([0, 9000, 70_000, 500_000])}), 1
-        yield ("echo", {"value": "\u2028\u00e9\x00" * dice.randrange(1, 2000)}), 2
         yield ("ask", {"method": dice.choice(["roots/list", "sampling/createMessage"])}), 1
 
 
@@ -200,6 +242,7 @@ class Blows:
     def __init__(self, host: HostUnderTest, options: Options, dice: random.Random) -> None:
         self._host = host
         self._every = options.blow_every
+        self._weights = [1, 14, 0, 0] if options.blocks else [14, 3, 2, 0.2]
         self._dice = dice
         self._next = time.monotonic() + 1.0
         self._stopped: list[tuple[float, int]] = []
@@ -219,7 +262,7 @@ class Blows:
         if not workers:
             return
         pid = self._dice.choice(workers)
-        blow = self._dice.choices(["SIGKILL", "SIGSTOP", "SIGTERM", "keeper"], [14, 3, 2, 0.2])[0]
+        blow = self._dice.choices(["SIGKILL", "SIGSTOP", "SIGTERM", "keeper"], self._weights)[0]
         if blow == "keeper":
             self._strike(_parent(pid), signal.SIGKILL, "SIGKILL of the keeper")
             return
@@ -263,6 +306,12 @@ class Report:
         return by_script + self.blows.total() - self.blows["SIGCONT"]
 
     @property
+    def blocks(self) -> int:
+        """How often a worker was blocked, from inside or outside."""
+        from_inside = sum(count for do, count in self.fired.items() if do in BLOCKS)
+        return from_inside + self.blows["SIGSTOP"]
+
+    @property
     def kills(self) -> int:
         """How often a process was killed or ended itself in the middle of something."""
         from_inside = sum(count for do, count in self.fired.items() if do.startswith(("kill", "exit")))
@@ -273,13 +322,14 @@ class Report:
         memory = self.memory[-1] / MIB if self.memory else 0.0
         return (
             f"{self.elapsed:6.0f} s  {self.sent:7d} requests  {self.faults:6d} faults  {self.kills:5d} kills"
-            f"  {self.generations:5d} generations  {memory:6.1f} MiB"
+            f"  {self.blocks:5d} blocks  {self.generations:5d} generations  {memory:6.1f} MiB"
         )
 
     def table(self) -> str:
         """The whole run, as a table."""
         rows = [("requests", self.sent), ("cancelled", self.cancelled), ("effects", self.effects)]
         rows += [("generations", self.generations), ("faults", self.faults), ("of them kills", self.kills)]
+        rows += [("blocks", self.blocks)]
         for title, counter in (
             ("outcome", self.outcomes),
             ("from outside", self.blows),
@@ -305,9 +355,11 @@ class Chaos:
         self.traces = Traces(folder / "worker")
         self.report = Report(options)
         dice = random.Random(options.seed)
-        command = (worker or hostile_script(options.seed)).command(folder / "worker")
+        blocking = blocking_script(options.seed, for_good=options.reads)
+        usual = blocking if options.blocks else hostile_script(options.seed)
+        command = (worker or usual).command(folder / "worker")
         flags = ["--spare", str(options.spare)] if options.spare else []
-        surroundings = {**IN_A_HURRY, **(environment or {})}
+        surroundings = {**IN_A_HURRY, **(BLOCKING if options.blocks else {}), **(environment or {})}
         self.host = HostUnderTest.running(command, folder, *flags, environment=surroundings, kept=200)
         self.load = Load(self.host, options, dice)
         self.blows = Blows(self.host, options, dice)
@@ -344,11 +396,13 @@ class Chaos:
             return False
         self._count()
         report, options = self.report, self.options
-        seen = (report.faults, report.kills, report.generations)
-        if all(map(operator.ge, seen, (options.faults, options.kills, options.generations))):
+        seen = (report.faults, report.kills, report.generations, report.blocks)
+        if all(map(operator.ge, seen, (options.faults, options.kills, options.generations, options.blocks))):
             return True
         if elapsed > max(2 * options.seconds, PATIENCE):
-            raise LawBrokenError("too few in {:.0f} s: {} faults, {} kills, {} generations".format(elapsed, *seen))
+            raise LawBrokenError(
+                "too few in {:.0f} s: {} faults, {} kills, {} generations, {} blocks".format(elapsed, *seen)
+            )
         return False
 
     def _count(self) -> None:
@@ -389,15 +443,21 @@ def main() -> int:
     """Parse the options and run; the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=600.0)
-    parser.add_argument("--faults", type=int, default=1000, help="fewer make the run longer, twice at most")
-    parser.add_argument("--kills", type=int, default=400)
+    parser.add_argument("--faults", type=int, default=None, help="fewer make the run longer, twice at most")
+    parser.add_argument("--kills", type=int, default=None)
+    parser.add_argument("--blocks", type=int, default=0, help="block workers so often, instead of killing them")
+    parser.add_argument("--reads", action="store_true", help="ask for nothing but reads, and block for good too")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     parser.add_argument("--in-flight", type=int, default=12)
     parser.add_argument("--rate", type=float, default=150.0)
     parser.add_argument("--blow-every", type=float, default=0.4)
     parser.add_argument("--spare", type=int, default=0)
     parser.add_argument("--revision", default=LATEST_HANDSHAKE)
-    options = Options(**vars(parser.parse_args()))
+    given = vars(parser.parse_args())
+    for name, usual in (("faults", 1000), ("kills", 400)):
+        if given[name] is None:
+            given[name] = 0 if given["blocks"] else usual
+    options = Options(**given)
     print(f"seed {options.seed}", flush=True)
     folder = Path(tempfile.mkdtemp(prefix="holdfast-chaos-"))
     try:

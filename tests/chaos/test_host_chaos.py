@@ -26,6 +26,16 @@ def test_no_law_is_broken_while_workers_are_killed_hung_and_garbled(
     assert report.sent > 100
 
 
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("reads", [False, True])
+def test_nothing_that_may_be_repeated_is_lost_while_workers_are_blocked_and_let_go_on(
+    tmp_path: Path, reads: bool
+) -> None:
+    report = Chaos(Options(3, blocks=5, seed=3, blow_every=0.4, reads=reads), tmp_path).run()
+
+    assert report.blocks >= 5
+
+
 def test_only_what_could_cost_an_answer_counts_as_a_fault() -> None:
     report = Report(Options(1))
     report.fired.update({"kill_mid_answer": 1, "noise": 2, "mute": 4, "delay": 100, "shuffle_tools": 100})

@@ -1,7 +1,7 @@
 """A request that two workers have, because the first seems blocked: whoever answers first ends it.
 
-Only what may be repeated without any further effect is hedged, once, and it is charged as a repetition. The answer
-that comes second is counted and dropped, like every late one.
+Only what may be repeated without any further effect is hedged, with one other worker at a time, and charged as a
+repetition. The answer that comes second is counted and dropped, like every late one.
 """
 
 from holdfast.kernel.rules import STREAM_METHODS
@@ -17,7 +17,7 @@ __all__ = ["fall_back", "forget_earlier", "hedge", "may_hedge", "win"]
 def may_hedge(entry: Pending) -> bool:
     """Whether a request in flight may be sent to a second worker."""
     rule = entry.rule
-    if rule is None or entry.is_hedged or entry.call.stop is not None or entry.method in STREAM_METHODS:
+    if rule is None or entry.earlier is not None or entry.call.stop is not None or entry.method in STREAM_METHODS:
         return False
     return rule.effect.kind is EffectKind.REPLAY_SAFE and not rule.is_stateful and entry.charged < rule.replays
 
@@ -36,7 +36,6 @@ def hedge(turn: Turn, entry: Pending, successor: Worker) -> None:
             generation=successor.generation,
             attempt=attempt,
             earlier=Earlier(entry.generation, entry.attempt, entry.due),
-            is_hedged=True,
             replays=entry.replays + 1,
             sent_at=turn.now,
             due=due,

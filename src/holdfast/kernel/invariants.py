@@ -46,7 +46,6 @@ def _request(state: State, entry: Pending) -> Iterator[str]:
         yield "what is in flight is with a worker, under a rule"
     if entry.earlier is not None and not (
         entry.is_in_flight
-        and entry.is_hedged
         and entry.earlier.generation in state.workers
         and entry.earlier.generation != entry.generation
         and entry.rule is not None

@@ -67,7 +67,9 @@ def _no_unauthorized_replay(moment: Moment) -> Iterator[str]:
         if before is None or before.knowledge is Knowledge.NOT_DISPATCHED or _was_unsent(moment, before):
             continue
         assert entry.rule is not None
-        if before.is_in_flight and (before.is_hedged or entry.rule.effect.replay is not ReplayWord.CONVERGENT):
+        if before.is_in_flight and (
+            before.earlier is not None or entry.rule.effect.replay is not ReplayWord.CONVERGENT
+        ):
             yield f"{entry.tool} was sent to a second worker although that may not be"
         if entry.rule.effect.replay is ReplayWord.NEVER_REPLAY:
             yield f"{entry.tool} was sent twice"

@@ -155,7 +155,7 @@ def worker_seen(turn: Turn, seen: WorkerSeen) -> None:
         is_halted=life.is_halted,
         is_resting=life.is_resting(silent),
     )
-    only_hedges = bool(calls) and all(entry.is_hedged for entry in calls)
+    only_hedges = bool(calls) and all(entry.earlier is not None for entry in calls)
     if only_hedges and not vitals.is_halted:
         return  # what blocked one worker may well keep another one busy: no third one is drawn in
     condition = judge(vitals, turn.state.policy.suspect_after)

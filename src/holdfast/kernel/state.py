@@ -116,7 +116,6 @@ class Pending(NamedTuple):
     is_own: bool = False  # no client has asked it, so it is told of nowhere as if one had
     sent_at: float = 0.0  # when it was last dispatched
     earlier: Earlier | None = None  # it was sent to a second worker, and the first one may still answer
-    is_hedged: bool = False  # it has been; that happens once
 
     @property
     def charged(self) -> int:

@@ -273,7 +273,7 @@ def canonical(node: Node) -> object:
     pending = tuple(
         (
             entry.id, entry.call, entry.knowledge, entry.rule is None, entry.generation - first, entry.replays,
-            ranks.get(entry.attempt), _since(entry.due, now), entry.is_hedged,
+            ranks.get(entry.attempt), _since(entry.due, now),
             entry.earlier and (entry.earlier.generation - first, ranks.get(entry.earlier.attempt)),
             entry.is_overdue, entry.freed, entry.lookup,
             entry.hold and (_since(entry.hold.until, now), _since(entry.hold.ask_at, now), entry.hold.pause,

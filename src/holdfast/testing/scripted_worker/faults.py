@@ -10,6 +10,7 @@ cancel    a cancellation of a running call was read
 
 import os
 import signal
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -108,6 +109,12 @@ def _never_answer(_worker: Worker, call: Call) -> None:
 
 def _delay(_worker: Worker, _call: Call | None, seconds: float = 0.1) -> None:
     linger(seconds)
+
+
+def _spin(_worker: Worker, _call: Call | None, seconds: float = LIFETIME) -> None:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        pass
 
 
 # --- what is written -----------------------------------------------------------------------------------------
@@ -228,6 +235,7 @@ def _grandchild(
 # The moment at which each fault fires unless the script names another one, and what it does.
 _FAULTS: dict[str, tuple[str, Callable[..., None]]] = {
     "kill": ("read", _kill),
+    "spin": ("read", _spin),
     "kill_before_read": ("input", _kill),
     "kill_after_effect": ("effect", _kill),
     "kill_before_answer": ("answer", _kill),
