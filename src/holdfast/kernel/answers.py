@@ -8,7 +8,6 @@ from typing import Any
 from holdfast.kernel.accounting import NO_FAILURE, Failure, failure_of, failure_of_fault, tell_end
 from holdfast.kernel.catalog import journal_key
 from holdfast.kernel.commands import KeepOutcome
-from holdfast.kernel.disposition import require_open
 from holdfast.kernel.hedging import forget_earlier, win
 from holdfast.kernel.lists import keep_list, list_known
 from holdfast.kernel.releases import is_fallback
@@ -19,6 +18,7 @@ from holdfast.kernel.turn import Turn
 from holdfast.kernel.workers import abilities_of, digest_of_capabilities, introduce, server_told, tell_fact
 from holdfast.present.secrets import Secrets
 from holdfast.vocabulary.call import Command, Stop
+from holdfast.vocabulary.disposition import require_open
 from holdfast.vocabulary.effects import SessionState
 from holdfast.vocabulary.execution import SessionPhase
 from holdfast.vocabulary.faults import Fault, fault

@@ -6,7 +6,6 @@ walked in that order. Reads that need no tool do not wait behind calls of tools.
 
 from holdfast.kernel.answers import answer_from_lists, end_with_fault
 from holdfast.kernel.commands import LookUpOutcome
-from holdfast.kernel.disposition import Allowance, Disposition, after_dispatch, dispose
 from holdfast.kernel.liveness import is_unheard, note_dispatch, why_suspected
 from holdfast.kernel.probes import ask_probe, begin_hold
 from holdfast.kernel.replies import how_it_ended, loss_details
@@ -15,6 +14,7 @@ from holdfast.kernel.state import Lookup, Pending, Worker, WorkerPhase
 from holdfast.kernel.turn import Turn, due_time
 from holdfast.kernel.vitals import Condition
 from holdfast.vocabulary.call import Phase
+from holdfast.vocabulary.disposition import Allowance, Disposition, after_dispatch, dispose
 from holdfast.vocabulary.effects import EffectKind
 from holdfast.vocabulary.events import CallReplayed
 from holdfast.vocabulary.execution import Knowledge, ProbeAnswer, Rollout, SessionPhase

@@ -12,11 +12,11 @@ from typing import Any
 
 from holdfast.errors import WireError
 from holdfast.kernel.answers import answer_found, end_with_fault
-from holdfast.kernel.disposition import Allowance, Disposition, dispose
 from holdfast.kernel.rules import Rule, rule_for
 from holdfast.kernel.state import Errand, ErrandKind, Hold, Pending, Worker
 from holdfast.kernel.turn import Turn
 from holdfast.present.dialects import success
+from holdfast.vocabulary.disposition import Allowance, Disposition, dispose
 from holdfast.vocabulary.effects import EffectKind
 from holdfast.vocabulary.execution import ProbeAnswer
 from holdfast.vocabulary.faults import fault

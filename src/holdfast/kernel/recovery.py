@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from holdfast.kernel.answers import end_stopped, end_with_fault
 from holdfast.kernel.catalog import NO_CATALOG
 from holdfast.kernel.commands import StartWorker
-from holdfast.kernel.disposition import Allowance, Disposition, after_loss, dispose
 from holdfast.kernel.hedging import fall_back, forget_earlier
 from holdfast.kernel.inputs import WorkerDown
 from holdfast.kernel.liveness import hung_fault
@@ -23,6 +22,7 @@ from holdfast.kernel.turn import Turn
 from holdfast.kernel.vitals import Condition
 from holdfast.kernel.workers import promote, start_worker, stop_worker
 from holdfast.present.secrets import Secrets
+from holdfast.vocabulary.disposition import Allowance, Disposition, after_loss, dispose
 from holdfast.vocabulary.effects import ReplayWord
 from holdfast.vocabulary.events import WorkerLost
 from holdfast.vocabulary.execution import Knowledge, SessionPhase

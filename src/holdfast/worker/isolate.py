@@ -14,8 +14,10 @@ from holdfast.contract.derive import DerivedTool
 from holdfast.errors import ToolError
 from holdfast.interpreter import module_command
 from holdfast.observe.sink import EventSink
+from holdfast.vocabulary.disposition import Allowance, Disposition, dispose
 from holdfast.vocabulary.effects import Effect, ReplayWord
 from holdfast.vocabulary.events import CallReplayed
+from holdfast.vocabulary.execution import Knowledge
 from holdfast.wire.codec import decode, encode
 from holdfast.worker.context import Context
 from holdfast.worker.faults import IsolatedDeath, IsolatedFailure
@@ -64,20 +66,21 @@ async def run_isolated(
             return await _run_once(derived, arguments, context)
         except _Lost as lost:
             ended = lost.outcome
-        word = repeats.word(arguments)
+        allowance = Allowance(used=attempt - 1, most=repeats.most)
+        disposition = dispose(Knowledge.OUTCOME_UNKNOWN, repeats.word(arguments), allowance)
         # While anything of an attempt is alive it may still act, and nothing is run beside it.
-        if word is not ReplayWord.CONVERGENT or attempt > repeats.most or ended.survivors:
-            raise IsolatedDeath(context.tool, ended, *_verdict(word, attempt, repeats.most))
+        if disposition is not Disposition.REPLAY or ended.survivors:
+            raise IsolatedDeath(context.tool, ended, *_verdict(disposition, attempt))
         log.emit(CallReplayed(context.request_id, context.tool, generation=attempt + 1, attempt=attempt + 1))
 
 
-def _verdict(word: ReplayWord, attempt: int, most: int) -> tuple[str, str]:
-    """The code that the call ends with, and what its caller must know."""
-    if word is not ReplayWord.CONVERGENT:
-        return "AMBIGUOUS_OUTCOME", "it may or may not have taken effect"
-    if attempt > most:
+def _verdict(disposition: Disposition, attempt: int) -> tuple[str, str]:
+    """The code that the call ends with, and what its caller must know. No worker can ask a probe."""
+    if disposition is Disposition.REPLAY:
+        return "INTERNAL", "it is not run again, since something of it is still running"
+    if disposition is Disposition.REJECT_EXHAUSTED:
         return "REPLAY_EXHAUSTED", f"it was run {attempt} times and is not run again"
-    return "INTERNAL", "it is not run again, since something of it is still running"
+    return "AMBIGUOUS_OUTCOME", "it may or may not have taken effect"
 
 
 def _has_key(pointer: str, arguments: dict[str, Any]) -> bool:

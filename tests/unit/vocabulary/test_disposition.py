@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.kernel import disposition
-from holdfast.kernel.disposition import (
+from holdfast.vocabulary import disposition
+from holdfast.vocabulary.disposition import (
     Allowance,
     Disposition,
     after_dispatch,
