@@ -7,6 +7,8 @@ here need the extra `holdfast[vector]`; those that every search passes (`availab
 
 import os
 
+__all__: list[str] = []
+
 # On import, onnxruntime 1.31 writes a device id below the home directory and reports to its maker over the
 # network, unless this is set; its own `disable_telemetry_events()` comes too late.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
