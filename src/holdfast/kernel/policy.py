@@ -64,6 +64,7 @@ class Policy:
     facts_max: int = 256
     pages_max: int = 200
     pages_bytes: int = 16 * 1024 * 1024
+    stuck_threads_max: int = 4  # from which on a worker is replaced although it is busy
     given_up_max: int = 8  # calls that a live worker may go on with although they were given up
     retired_max: int = 4  # workers that have made way and still finish calls
     retired_time: float = 3600.0  # that such a worker has at most

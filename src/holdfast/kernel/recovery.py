@@ -284,6 +284,8 @@ def _keep_incumbent(turn: Turn, successor: Worker, cause: dict[str, Any]) -> Non
     tombs = turn.state.tombstones
     turn.state.tombstones = {number: tomb._replace(is_given_up=False) for number, tomb in tombs.items()}
     text = str(cause["message"]) if _was_refused(cause) else f"the successor was lost: {how_it_ended(cause)}"
+    if turn.active is not None:
+        turn.put_worker(turn.active._replace(stuck_threads=0))
     incumbent = turn.active
     end_rollout(turn, text, successor.release)
     if turn.state.relief and incumbent is not None and incumbent.generation == turn.state.relief:

@@ -20,7 +20,7 @@ from holdfast.kernel.vitals import Condition
 from holdfast.kernel.workers import fact_restored, handshake_answered, list_tools_again, tools_listed
 from holdfast.present.profile import META_SUBSCRIPTION
 from holdfast.vocabulary.ids import is_request_id
-from holdfast.vocabulary.meta import META_REQUEST
+from holdfast.vocabulary.meta import META_REQUEST, STUCK_WORK
 from holdfast.wire.codec import encode
 from holdfast.wire.envelope import (
     INTERNAL_ERROR,
@@ -222,6 +222,8 @@ def _take_time_back(turn: Turn, callback: Callback) -> None:
 def _notification(turn: Turn, worker: Worker, note: Notification, frame: bytes) -> None:
     if note.method == "notifications/progress":
         _progress(turn, worker, note, frame)
+    elif note.method == STUCK_WORK:
+        _stuck_work(turn, worker, note)
     elif not _is_heard(worker):
         turn.count("unheard")
     elif note.method == "notifications/cancelled":
@@ -239,6 +241,14 @@ def _notification(turn: Turn, worker: Worker, note: Notification, frame: bytes) 
             turn.pass_to_client(frame)
         elif entry.call.stop is None:
             turn.pass_to_client(encode(notification_message(note.method, params)), about=entry.id)
+
+
+def _stuck_work(turn: Turn, worker: Worker, note: Notification) -> None:
+    """Remember that threads of the worker do not end; a worker that is not ours has no say in being replaced."""
+    count = note.params.get("count")
+    is_ours = any(tool.is_ours for tool in worker.catalog.tools.values())
+    if is_ours and type(count) is int and 0 < count <= _LARGEST:
+        turn.put_worker(worker._replace(stuck_threads=count))
 
 
 def _progress(turn: Turn, worker: Worker, note: Notification, frame: bytes) -> None:

@@ -92,7 +92,7 @@ def ask_rollout(turn: Turn, asked: RolloutAsked) -> None:
 
 
 def replace_stuck(turn: Turn) -> None:
-    """Replace a worker that lives but goes on with calls that were given up.
+    """Replace a worker that lives but goes on with calls that were given up, or says so of threads.
 
     That waits until it has nothing else to do, unless there are too many of them: each holds what it holds.
     """
@@ -102,7 +102,8 @@ def replace_stuck(turn: Turn) -> None:
     if worker.phase is not WorkerPhase.READY or worker.generation in state.pins.values():
         return
     stuck = sum(tomb.is_given_up and tomb.generation == worker.generation for tomb in state.tombstones.values())
-    if stuck > state.policy.given_up_max or (stuck and not _is_busy(turn, worker)):
+    is_urgent = stuck > state.policy.given_up_max or worker.stuck_threads >= state.policy.stuck_threads_max
+    if is_urgent or ((stuck or worker.stuck_threads) and not _is_busy(turn, worker)):
         prepare_successor(turn)
 
 

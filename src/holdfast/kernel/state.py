@@ -193,6 +193,7 @@ class Worker(NamedTuple):
     announced_until: float = 0.0  # its tools were announced; how long the client has to ask for them
     ping: int = 0  # the question whether it is alive that is under way
     life: Life = FRESH
+    stuck_threads: int = 0  # of calls that were stopped, as it says itself
     is_refusing: bool = False  # its last answer to a call was that it takes no more
     fault: Mapping[str, Any] | None = None  # why the host itself ends it
 

@@ -9,6 +9,7 @@ __all__ = [
     "META_PRINCIPAL",
     "META_REQUEST",
     "META_SUPERVISION",
+    "STUCK_WORK",
 ]
 
 META_CONTRACT = "io.holdfast/contract"  # of a tool: its versions
@@ -21,3 +22,5 @@ META_OMITTED = "io.holdfast/omitted"  # of a log message: how many before it wer
 META_PRINCIPAL = (
     "io.holdfast/principal"  # of a request that is passed on: who its client is, if that was found out
 )
+# From a worker to its host: the threads of `count` stopped calls do not end, so a fresh process is due.
+STUCK_WORK = "notifications/io.holdfast/stuck_work"

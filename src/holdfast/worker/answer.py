@@ -22,7 +22,7 @@ from holdfast.vocabulary.call import Stop
 from holdfast.vocabulary.faults import Fault, fault
 from holdfast.vocabulary.meta import META_ERROR
 from holdfast.wire.codec import encode
-from holdfast.wire.envelope import INVALID_PARAMS
+from holdfast.wire.envelope import INTERNAL_ERROR, INVALID_PARAMS
 from holdfast.worker.pages import PageRequest
 from holdfast.worker.validate import Violation
 
@@ -188,6 +188,8 @@ def answer_refusal(manner: Manner, problem: Fault) -> ToolResult | ProtocolError
     """The answer to a call that never began (overload, invalid arguments): a protocol error where one is due."""
     if problem.code == "QUEUE_OVERLOADED":
         return ProtocolError(manner.profile.overload_code, problem.message, error_data(problem))
+    if problem.code == "INTERNAL":
+        return ProtocolError(INTERNAL_ERROR, problem.message, error_data(problem))
     if manner.dialect is not Dialect.LAUNCH and not manner.profile.invalid_arguments_are_tool_errors:
         violations = problem.details["violations"]
         return ProtocolError(INVALID_PARAMS, problem.message, {"code": problem.code, "details": violations})

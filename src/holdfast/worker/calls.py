@@ -105,8 +105,15 @@ class LiveCall(ABC):
 class CallTable:
     """Admission, the queue and the running calls of one session."""
 
-    def __init__(self, settings: Settings, log: EventSink, state: Any = NO_STATE) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        log: EventSink,
+        state: Any = NO_STATE,
+        on_stuck: Callable[[int], None] | None = None,
+    ) -> None:
         self.server_state = state  # what the lifespan of the server gave
+        self._on_stuck = on_stuck  # gets the number of pieces of stopped work that do not end
         self._settings = settings
         self._log = log
         self._loop = asyncio.get_running_loop()
@@ -131,18 +138,15 @@ class CallTable:
     def overload(self) -> Fault | None:
         """Why no further call can be admitted now, or None."""
         most, slots = self._settings.queue_max, self._settings.concurrency
-        stuck = len(self._abandoned) >= slots
-        if not (self._closing or stuck) and (self._running < slots or len(self._waiting) < most):
+        stuck = len(self._abandoned)
+        if not self._closing and stuck < slots and (self._running < slots or len(self._waiting) < most):
             return None
+        if stuck >= slots and not self._closing:
+            remedy = "restart the server, and declare tools that do not stop with isolate=True"
+            message = f"{stuck} stopped calls still hold threads, as many as may run at the same time: {remedy}"
+            return fault("INTERNAL", message)
         size = len(self._waiting)
-        if self._closing:
-            message = "the server is shutting down"
-        elif stuck:
-            message = (
-                f"{len(self._abandoned)} tools that do not stop hold every slot; isolate=True makes them killable"
-            )
-        else:
-            message = f"the queue is full ({size} of {most})"
+        message = "the server is shutting down" if self._closing else f"the queue is full ({size} of {most})"
         return fault("QUEUE_OVERLOADED", message, details={"queue": {"max": most, "size": size}})
 
     def is_in_flight(self, request_id: RequestId) -> bool:
@@ -241,6 +245,8 @@ class CallTable:
             call.task.add_done_callback(self._abandoned.discard)
             self._running -= 1
             self._log.emit(WorkAbandoned(call.context.call_id, call.name))
+            if self._on_stuck is not None:
+                self._on_stuck(len(self._abandoned))
         self._advance(call, call.state.give_up())
         self._start_waiting()
 

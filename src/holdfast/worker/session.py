@@ -5,6 +5,7 @@ the command line all drive this same object. Nothing that a client sends raises 
 request is answered or, where the protocol wants silence, deliberately not.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
@@ -19,10 +20,12 @@ from holdfast.present.profile import (
     profile_for,
     shape_list,
 )
+from holdfast.process.command import MARKER
 from holdfast.settings import Settings
 from holdfast.vocabulary.call import Stop
 from holdfast.vocabulary.events import MessageRejected
 from holdfast.vocabulary.ids import RequestId, is_request_id
+from holdfast.vocabulary.meta import STUCK_WORK
 from holdfast.wire.codec import decode, encode
 from holdfast.wire.envelope import (
     INTERNAL_ERROR,
@@ -93,7 +96,7 @@ class Session:
     ) -> None:
         self.server = server
         self.settings = settings
-        self.calls = CallTable(settings, log, state)
+        self.calls = CallTable(settings, log, state, self._report_stuck if MARKER in os.environ else None)
         self.listening = Listening(server, outlet.send)
         self._client = ClientSide(server, settings, self.calls, outlet)
         self._offers = OfferMethods(
@@ -222,6 +225,10 @@ class Session:
 
     def _progress(self, params: dict[str, Any]) -> None:
         self._outlet.send_alone(notification_message("notifications/progress", params))
+
+    def _report_stuck(self, count: int) -> None:
+        """Ask the host for a fresh process: threads of stopped calls go on, and nothing else ends them."""
+        self._outlet.send(notification_message(STUCK_WORK, {"count": count}))
 
     # --- methods ---------------------------------------------------------------------------------------------
 

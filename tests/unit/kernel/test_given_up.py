@@ -6,6 +6,7 @@ from tests.unit.kernel.driver import World, answer
 
 from holdfast.kernel.state import Role, WorkerPhase
 from holdfast.vocabulary.execution import Rollout
+from holdfast.vocabulary.meta import STUCK_WORK
 
 
 def stuck(**policy: Any) -> World:
@@ -79,6 +80,46 @@ def test_a_successor_that_fails_is_not_tried_again_until_another_call_is_given_u
     world.serve()
 
     assert list(world.state.workers) == [1, 3]
+
+
+def says_stuck(world: World, count: int) -> None:
+    world.worker_says({"jsonrpc": "2.0", "method": STUCK_WORK, "params": {"count": count}})
+
+
+def test_a_worker_with_stuck_threads_is_replaced_when_it_has_nothing_to_do_and_the_client_hears_nothing() -> None:
+    world = World.live()
+    world.calls(1, "write")
+    says_stuck(world, 1)
+    assert world.state.rollout is Rollout.STABLE
+    world.worker_answers(1, {"ok": 1})
+    world.make_ready(2)
+
+    assert world.state.active == 2
+    assert world.told(STUCK_WORK) == []
+
+
+def test_four_stuck_threads_are_a_reason_although_it_has_other_work() -> None:
+    world = World.live()
+    world.calls(1, "write")
+    says_stuck(world, 3)
+    assert world.state.rollout is Rollout.STABLE
+    says_stuck(world, 4)
+    world.make_ready(2)
+
+    assert world.state.active == 2
+    world.worker_answers(1, {"ok": 1})
+    assert world.answer_to(1)["result"] == {"ok": 1}
+
+
+def test_a_successor_that_fails_is_not_tried_again_until_another_thread_is_stuck() -> None:
+    world = World.live()
+    says_stuck(world, 1)
+    world.lose_worker(2)
+    world.advance(100.0)
+    assert list(world.state.workers) == [1]
+    says_stuck(world, 2)
+    world.make_ready(3)
+    assert world.state.active == 3
 
 
 def test_a_call_that_its_client_cancelled_is_not_waited_for_and_no_reason() -> None:
