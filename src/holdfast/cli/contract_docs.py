@@ -29,12 +29,14 @@ def command(ctx: click.Context, words: tuple[str, ...], output: str, timeout: fl
     """
     from holdfast.cli.contract_pages import pages_of
     from holdfast.cli.contract_snapshot import write_file
+    from holdfast.contract.atomic import refuse_link_out
     from holdfast.contract.compare.view import read_surface
     from holdfast.errors import UsageError
 
     loaded = one_server(ctx, words, "holdfast contract docs inventory.py", timeout)
     pages = pages_of(read_surface(loaded.document, loaded.label), _call(loaded))
     directory = Path(output)
+    refuse_link_out(directory)
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -251,10 +251,12 @@ def export(directory: str, repo: str | None, as_json: bool, **options: Any) -> i
     from pathlib import Path
 
     from holdfast.cli.index_text import size_of
+    from holdfast.contract.atomic import refuse_link_out
     from holdfast.search.exported import export_index
 
     if not directory:
         raise UsageError("the name of the directory is empty", remedy="holdfast index export ci-artifacts")
+    refuse_link_out(Path(directory))
     repository, cache = _located(repo, options)
     with told_plainly(cache):
         report = export_index(repository, cache, Path(directory))

@@ -49,7 +49,7 @@ def install(directory: str | None, copy: bool, force: bool, undo: bool, as_json:
       holdfast skill install --dir .claude/skills
       holdfast skill install --undo
     """
-    from holdfast.setup.config_file import refuse_link_out
+    from holdfast.contract.atomic import refuse_link_out
     from holdfast.setup.skill import NAME, default_directories, install_skill, remove_skill, skill_source
 
     if undo and copy:

@@ -1,7 +1,8 @@
 """A file written all or not at all, by one writer at a time.
 
 Locks, snapshots and specifications lie in a repository, where two jobs may write the same one: neither may leave
-half a file, a draft, or a file that the other one never saw.
+half a file, a draft, or a file that the other one never saw. A repository may come from a stranger, so a link in
+it leads to no file outside of it.
 """
 
 import contextlib
@@ -12,13 +13,34 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-__all__ = ["write_atomically"]
+from holdfast.errors import UsageError
+
+__all__ = ["refuse_link_out", "write_atomically"]
+
+
+def refuse_link_out(path: Path, project: Path | None = None) -> None:
+    """Raise UsageError where a path below the project leads out of it by a link.
+
+    The project is the repository that the path is in as it is spelled, else the working directory. What a link
+    leads to below `.git` is no file of the project either.
+    """
+    root = _project_of(path) if project is None else project
+    real, real_root = Path(os.path.realpath(path)), Path(os.path.realpath(root))
+    lexical = Path(os.path.abspath(path))
+    if not lexical.is_relative_to(root) and not lexical.is_relative_to(real_root):
+        return
+    if not real.is_relative_to(real_root) or ".git" in real.relative_to(real_root).parts:
+        raise UsageError(
+            f"{path} is a link that leads out of the project, to {real}",
+            remedy="look where it is from; to change that very file, name it by its own path",
+        )
 
 
 def write_atomically(path: Path, data: bytes, *, check: Callable[[], None] = lambda: None) -> None:
     """Put `data` in place of the file; `check` may still raise, and nobody writes between it and the replacing.
 
-    A link stays a link: what it leads to is replaced. A device or a pipe is written to and stays what it is.
+    A link stays a link: what it leads to is replaced, and it may not lead out of its repository or of the working
+    directory. A device or a pipe is written to and stays what it is.
     """
     path = _behind_links(path)
     if path.exists() and not path.is_file() and not path.is_dir():
@@ -40,12 +62,16 @@ def write_atomically(path: Path, data: bytes, *, check: Callable[[], None] = lam
 
 
 def _behind_links(path: Path) -> Path:
-    if not path.is_symlink():
-        return path
     real = Path(os.path.realpath(path))
     if real.is_symlink():
         raise OSError(errno.ELOOP, "it is a link that leads to itself", str(path))
-    return real
+    refuse_link_out(path)
+    return real if path.is_symlink() else path
+
+
+def _project_of(path: Path) -> Path:
+    above = Path(os.path.abspath(path)).parents
+    return next((folder for folder in above if os.path.lexists(folder / ".git")), Path.cwd())
 
 
 @contextlib.contextmanager

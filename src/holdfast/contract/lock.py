@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from holdfast.contract.atomic import write_atomically
+from holdfast.contract.atomic import refuse_link_out, write_atomically
 from holdfast.contract.canonical import canonical_json, fingerprint
 from holdfast.contract.compare.reading import LOCK_REMEDY, MAX_BYTES, UnreadableError, read_json
 from holdfast.contract.compare.versions import numbers_of
@@ -168,6 +168,7 @@ def write_lock_file(path: Path, lock: Lock, *, replaces: Lock | None) -> int:
         if path.exists() != (replaces is not None) or (replaces is not None and read_lock_file(path) != replaces):
             raise ContractError(f"{path} was written by somebody else meanwhile", remedy="run the command again")
 
+    refuse_link_out(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, data, check=check)

@@ -34,7 +34,7 @@ def _clients(_: Settings) -> Iterator[Finding]:
 
 def _entries(client: Client, scope: Scope, path: Path) -> Iterator[Finding]:
     try:
-        file = read_config(path)
+        file = read_config(path, Path.cwd() if scope == "project" else None)
         if file.data is None:
             return
         servers = client.read(file.text).servers

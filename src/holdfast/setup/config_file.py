@@ -15,11 +15,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from holdfast.contract.atomic import refuse_link_out
 from holdfast.errors import UsageError
 from holdfast.host.private_places import private_directory
 from holdfast.settings import default_state_dir
 
-__all__ = ["ConfigFile", "Written", "read_config", "refuse_link_out", "replace_config", "take_back"]
+__all__ = ["ConfigFile", "Written", "read_config", "replace_config", "take_back"]
 
 _BACKUPS = "config-backups"
 MAX_BYTES = 32 * 1024 * 1024
@@ -73,23 +74,6 @@ class Written:
     data: bytes | None
     made: tuple[Path, ...] = ()  # directories, the outermost first
     backup: Path | None = None
-
-
-def refuse_link_out(path: Path, project: Path | None = None) -> None:
-    """Raise UsageError where a path below the project (the working directory) leads out of it by a link.
-
-    What a link leads to below `.git` is no file of the project either.
-    """
-    root = Path.cwd() if project is None else project
-    real, real_root = Path(os.path.realpath(path)), Path(os.path.realpath(root))
-    lexical = Path(os.path.abspath(path))
-    if not lexical.is_relative_to(root) and not lexical.is_relative_to(real_root):
-        return
-    if not real.is_relative_to(real_root) or ".git" in real.relative_to(real_root).parts:
-        raise UsageError(
-            f"{path} is a link that leads out of the project, to {real}",
-            remedy="look where it is from; to change that very file, name it by its own path",
-        )
 
 
 def read_config(path: Path, project: Path | None = None) -> ConfigFile:

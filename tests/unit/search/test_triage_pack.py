@@ -166,6 +166,17 @@ def test_an_explicit_path_may_lie_anywhere_and_an_older_pack_is_replaced(desk: D
     assert (tmp_path / "mine.json").read_bytes() != before
 
 
+def test_a_link_in_the_repository_leads_a_pack_to_no_place_outside_of_it(desk: Desk, tmp_path: Path) -> None:
+    finding = desk.ingest([ALERT], "dependabot")["recordIds"][0]
+    (tmp_path / "home").mkdir()
+    (desk.repository.root / "packs").symlink_to(tmp_path / "home")
+    with pytest.raises(ToolError) as caught:
+        pack(desk, finding, out_path="packs/new.json")
+
+    assert caught.value.code == "FORBIDDEN"
+    assert list((tmp_path / "home").iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("path", "code"),
     [("none/x.json", "NOT_FOUND"), ("x.py", "INVALID_REQUEST"), ("", "INVALID_REQUEST"), ("a\0.json", "NOT_FOUND"),

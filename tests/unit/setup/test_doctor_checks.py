@@ -51,6 +51,19 @@ def statuses(findings: list[Finding]) -> list[str]:
 # --- the report --------------------------------------------------------------------------------------------------
 
 
+def test_a_link_in_a_project_shows_nothing_of_a_file_at_home(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = place / "project"
+    project.mkdir()
+    entry = {"command": "holdfast", "args": ["serve", "mine.py"]}
+    (place / "private.json").write_text(json.dumps({"mcpServers": {"mine": entry}}))
+    (project / ".mcp.json").symlink_to(place / "private.json")
+    monkeypatch.chdir(project)
+
+    findings = look("clients")
+    assert any("leads out of the project" in finding.message for finding in findings)
+    assert not any("mine" in finding.message for finding in findings)
+
+
 def test_a_check_that_raises_is_a_line_of_the_report() -> None:
     def broken(_: Settings) -> Iterator[Finding]:
         yield Finding("broken", "ok", "so far")

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from holdfast.errors import ToolError
+from holdfast.contract.atomic import refuse_link_out
+from holdfast.errors import ToolError, UsageError
 from holdfast.search.repository import Repository
 from holdfast.search.triage.decision import finding_record
 from holdfast.search.triage.evidence import Search, gather, questions
@@ -84,8 +85,11 @@ def context_pack(
 
 def _named_place(repository: Repository, path: str) -> Path:
     try:
+        refuse_link_out(repository.root / path, repository.root)
         target = Path(os.path.realpath(repository.root / path))
         has_room = target.parent.is_dir()
+    except UsageError as error:
+        raise ToolError("FORBIDDEN", error.message, details={"outPath": path}, hint=error.remedy) from error
     except (OSError, ValueError):
         has_room = False
     if not has_room:

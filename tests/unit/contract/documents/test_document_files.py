@@ -51,6 +51,31 @@ def test_a_migrated_file_behind_a_link_is_written_where_the_link_leads(folder: P
     assert "### 8. Security Considerations" in target.read_text()
 
 
+@pytest.mark.parametrize(
+    ("command", "option", "place"),
+    [
+        ("spec", "-o", "repository"), ("spec", "-o", "folder below it"), ("spec", "-o", "elsewhere"),
+        ("lock", "--lock", "repository"), ("snapshot", "-o", "repository"), ("docs", "-o", "repository"),
+    ],
+)  # fmt: skip
+def test_a_committed_link_leads_to_no_file_outside_of_the_repository(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str], command: str, option: str, place: str,
+) -> None:  # fmt: skip
+    home = tmp_path_factory.mktemp("home")
+    (folder / ".git").mkdir()
+    link = folder / "docs" / "out"
+    link.symlink_to(home, target_is_directory=True)
+    name = "out/new" if command == "docs" else "out/new.json"
+    at = {"repository": folder, "folder below it": folder / "docs", "elsewhere": home}[place]
+    monkeypatch.chdir(at)
+    named = os.path.relpath(folder / "docs" / name, at)
+
+    assert main(["contract", command, os.path.relpath(folder / "lamps.py", at), option, named]) == 2
+    assert "leads out of the project" in capsys.readouterr().err
+    assert list(home.iterdir()) == []
+
+
 def test_a_link_that_leads_to_itself_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     link = folder / "loop.md"
     link.symlink_to(link)
