@@ -20,11 +20,13 @@ from holdfast.cli.launching import (
     RUN,
     engine_options,
     open_service,
+    permission_options,
     print_json,
     run_of,
     told,
     workspace_options,
 )
+from holdfast.cli.options import setting_options
 from holdfast.errors import ToolError
 from holdfast.launch.forge_places import AUTO, KINDS
 from holdfast.launch.states import RESTING
@@ -65,22 +67,26 @@ def command() -> None:
 @click.argument("site", metavar="SITE_REPO")
 @click.option("--forge", type=click.Choice(KINDS), default=AUTO, show_default=True,
               help="What the site's host is, where its name does not tell.")  # fmt: skip
-def init(product: str, site: str, forge: str) -> int:
+@setting_options("launch_tokens")
+def init(product: str, site: str, forge: str, **options: Any) -> int:
     """Write a run configuration for two repositories, local or remote, to stdout.
 
     Both are pinned to the commit that they have now. On GitHub and Gitea the pull request will be opened with the
-    token in GITHUB_TOKEN or GITEA_TOKEN.
+    token in GITHUB_TOKEN or GITEA_TOKEN; to another host than their own it goes only with --allow-tokens.
 
     \b
     Examples:
       holdfast launch init . ~/src/site > run.yaml
       holdfast launch init . https://github.com/acme/site > run.yaml
-      holdfast launch init . https://git.example/acme/site.git --forge gitea > run.yaml
+      holdfast launch init . https://git.example/acme/site.git --forge gitea --allow-tokens GITEA_TOKEN=git.example
     """
     from holdfast.launch.deriving import derive, render_yaml
+    from holdfast.launch.token_grants import TokenGrants
+    from holdfast.settings import load_configuration
 
     with told():
-        print(render_yaml(derive(product, site, forge=forge)), end="")
+        grants = TokenGrants(load_configuration(options).settings.launch_tokens)
+        print(render_yaml(derive(product, site, forge=forge, grants=grants)), end="")
     print("holdfast: read it through, then: holdfast launch start run.yaml", file=sys.stderr)
     return 0
 
@@ -320,6 +326,7 @@ def cancel(run: str, as_json: bool, **options: Any) -> int:
 @AS_JSON
 @_QUIET
 @workspace_options
+@permission_options
 def open_pr(run: str, as_json: bool, quiet: bool, **options: Any) -> int:
     """Open the pull request of a run whose last validation passed.
 

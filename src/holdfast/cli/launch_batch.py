@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli.launching import AS_JSON, open_service, print_json, told, workspace_options
+from holdfast.cli.launching import AS_JSON, open_service, permission_options, print_json, told, workspace_options
 from holdfast.cli.progress_bar import ProgressBar
 from holdfast.errors import UsageError
 
@@ -34,6 +34,7 @@ _AT_WORK = ("executing", "waiting")
 @AS_JSON
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @workspace_options
+@permission_options
 def batch(
     file: Path,
     open_pr: bool,

@@ -11,6 +11,7 @@ from holdfast.cli.launching import (
     AS_JSON,
     RUN,
     open_service,
+    permission_options,
     print_json,
     run_of,
     told,
@@ -35,6 +36,7 @@ _HIGHEST_PORT = 65535
 @_NO_COLOR
 @AS_JSON
 @workspace_options
+@permission_options
 def diff(run: str, stat: bool, no_color: bool, as_json: bool, **options: Any) -> int:
     """Show what a run changes in the site, as a unified diff against the commit that it began from.
 
@@ -69,6 +71,7 @@ def diff(run: str, stat: bool, no_color: bool, as_json: bool, **options: Any) ->
               help="Where to listen on 127.0.0.1; 0 takes any port that is free.")  # fmt: skip
 @AS_JSON
 @workspace_options
+@permission_options
 def preview(run: str, port: int, as_json: bool, **options: Any) -> int:
     """Build the site of a run with Hugo, from its work tree as it is now, and serve it until Ctrl-C.
 

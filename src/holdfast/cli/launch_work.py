@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli.launching import open_service, told
+from holdfast.cli.launching import open_service, permission_options, told
 from holdfast.cli.options import setting_options
 from holdfast.errors import UsageError
 
@@ -31,6 +31,7 @@ _LONGEST_NAME = 100
 @click.option("--drain", is_flag=True, help="Leave when nothing is left to do.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line, for programs.")
 @setting_options("launch_dir", "state_dir", "launch_workers", "launch_lease")
+@permission_options
 def work(
     concurrency: int,
     pool_concurrency: int | None,

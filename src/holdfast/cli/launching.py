@@ -23,6 +23,7 @@ __all__ = [
     "RUN",
     "engine_options",
     "open_service",
+    "permission_options",
     "print_json",
     "run_of",
     "told",
@@ -52,9 +53,12 @@ def engine_options(function: Decorated) -> Decorated:
         "state_dir",
         "launch_workers",
         "launch_offline_links",
-        "launch_trusted_sites",
-        "launch_tokens",
-    )(function)
+    )(permission_options(function))
+
+
+def permission_options(function: Decorated) -> Decorated:
+    """The options by which the operator permits what a configuration alone may not."""
+    return setting_options("launch_trusted_sites", "launch_tokens")(function)
 
 
 @contextlib.contextmanager

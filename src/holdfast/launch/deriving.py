@@ -22,6 +22,7 @@ from holdfast.launch.scouting.profile import languages_of, platform_of
 from holdfast.launch.site_access import access_to
 from holdfast.launch.sources import Source, opened
 from holdfast.launch.states import SECTIONS
+from holdfast.launch.token_grants import USUAL_GRANTS, TokenGrants, token_uses
 from holdfast.launch.yaml_writing import yaml_lines
 
 __all__ = ["derive", "render_yaml"]
@@ -70,22 +71,23 @@ def derive(
     site: str,
     *,
     forge: str = AUTO,
+    grants: TokenGrants = USUAL_GRANTS,
     overrides: Mapping[str, Any] | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
     """A configuration for these repositories (paths or addresses), pinned to their newest commits.
 
-    `forge` says what the site's host is, where its name does not; `overrides` replace fields; `tell` is given what
-    the user should know, and prints it to stderr by default.
+    `forge` says what the site's host is, where its name does not; `grants` say whether it gets a token;
+    `overrides` replace fields; `tell` is given what the user should know, and prints it to stderr by default.
     """
     tell = tell or _to_stderr
     with opened(product, "product", tell) as goods:
         told = _product(goods, tell)
         without = () if has_interface(goods, told) else ("reference",)
-    with opened(site, "site", tell, access=access_to(site, forge)) as pages:
+    with opened(site, "site", tell, access=access_to(site, forge, grants=grants)) as pages:
         told |= _site(pages, told["product_slug"], tell, without)
     config = _fixed() | told
-    config["commit_service"] |= _forge(told["site_repo_url"], forge, tell)
+    config["commit_service"] |= _forge(told["site_repo_url"], forge, grants, tell)
     config |= dict(overrides or {})
     try:
         checked(config)
@@ -196,7 +198,7 @@ def _site(source: Source, slug: str, tell: Callable[[str], None], without: Colle
     }
 
 
-def _forge(address: str, kind: str, tell: Callable[[str], None]) -> dict[str, Any]:
+def _forge(address: str, kind: str, grants: TokenGrants, tell: Callable[[str], None]) -> dict[str, Any]:
     """How the pull request is opened there; nothing to say where the site is plain git."""
     try:
         place = place_of(address, kind)
@@ -211,6 +213,10 @@ def _forge(address: str, kind: str, tell: Callable[[str], None]) -> dict[str, An
         return {"forge": kind} if kind != AUTO else {}
     variable = usual_variable(place.kind)
     tell(f"the pull request will be opened on {place.web} with the token in {variable}")
+    needed = {"commit_service": {"forge": kind, "github_token_env": variable}, "site_repo_url": address}
+    for problem in dict.fromkeys(grants.problem(use) for use in token_uses(needed)):
+        if problem:
+            tell(problem)
     return {"forge": place.kind, "github_token_env": variable}
 
 

@@ -13,7 +13,7 @@ from holdfast.errors import ToolError, UsageError
 from holdfast.launch.forge_places import AUTO, ForgeAddressError, place_of
 from holdfast.launch.run_config_rules import Problem
 
-__all__ = ["TokenGrants", "TokenUse", "token_uses"]
+__all__ = ["USUAL_GRANTS", "TokenGrants", "TokenUse", "token_uses"]
 
 _USUAL = (
     ("GITHUB_TOKEN", "github.com"), ("GITHUB_TOKEN", "api.github.com"), ("GITHUB_TOKEN", "*.ghe.com"),
@@ -100,6 +100,10 @@ class TokenGrants:
             f"{use.variable} is not sent to {where} unless the operator allows it: "
             f"HOLDFAST_LAUNCH_TOKENS={use.variable}={where}"
         )
+
+
+USUAL_GRANTS = TokenGrants()
+"""What needs no permission."""
 
 
 def _at_service(path: str, variable: str | None, url: str) -> Iterator[TokenUse]:

@@ -3,8 +3,10 @@
 import os
 import shlex
 import subprocess
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from tests.launch.language_products import product_files
@@ -14,6 +16,7 @@ from holdfast.errors import UsageError
 from holdfast.launch.deriving import derive, render_yaml
 from holdfast.launch.run_config import checked, load_file
 from holdfast.launch.states import SECTIONS
+from holdfast.launch.token_grants import TokenGrants
 
 
 @pytest.fixture
@@ -297,6 +300,12 @@ FORGES = [
         {"forge": "gitea", "github_token_env": "GITEA_TOKEN"},
         "git.example",
     ),
+    (
+        "https://git.example/acme/site",
+        "gitea",
+        {"forge": "gitea", "github_token_env": "GITEA_TOKEN"},
+        "HOLDFAST_LAUNCH_TOKENS=GITEA_TOKEN=git.example",
+    ),
     ("https://git.example/acme/site", "auto", {}, "it is not known what git.example is"),
     ("https://git.example/acme/site", "git", {"forge": "git"}, ""),
 ]
@@ -319,6 +328,42 @@ def test_the_configuration_of_a_site_on_a_forge_can_open_pull_requests(
     assert made["github_token_env"] == settings.get("github_token_env", "LAUNCH_COMMIT_TOKEN")
     assert said in " ".join(told)
     assert checked(config)["commit_service"].get("forge") == settings.get("forge")
+
+
+class _Private(BaseHTTPRequestHandler):
+    """A server that wants a name and a password, and keeps what it was given."""
+
+    given: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.given.append(self.headers.get("Authorization", ""))
+        self.send_response(401)
+        self.send_header("WWW-Authenticate", "Basic realm=x")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_a_host_that_the_operator_does_not_allow_gets_no_token_from_init(
+    repositories: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITEA_TOKEN", "the-token-of-the-operator")
+    _Private.given.clear()
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Private) as server:
+        threading.Thread(target=server.serve_forever).start()
+        host = f"127.0.0.1:{server.server_port}"
+        try:
+            for allowed in ("", f"GITEA_TOKEN={host}"):
+                with pytest.raises(UsageError, match="cannot be fetched"):
+                    derive(
+                        str(repositories[0]), f"http://{host}/acme/site.git", forge="gitea",
+                        grants=TokenGrants(allowed), tell=lambda _: None,
+                    )  # fmt: skip
+                assert any(_Private.given) is bool(allowed)
+        finally:
+            server.shutdown()
 
 
 def test_a_forge_that_the_site_cannot_be_on_is_told(repositories: tuple[Path, Path]) -> None:

@@ -19,14 +19,13 @@ from holdfast.launch.http_service import Application
 from holdfast.launch.telemetry.delivery import Delivery, NotDelivered, OutboxStore, Owed
 from holdfast.launch.telemetry.http import make_app
 from holdfast.launch.telemetry.service import TelemetryService
-from holdfast.launch.token_grants import TokenGrants, TokenUse
+from holdfast.launch.token_grants import USUAL_GRANTS, TokenGrants, TokenUse
 
 __all__ = ["EmbeddedTelemetry", "Endpoint", "NoTelemetry", "RunReader", "Sender", "endpoint_of", "make_delivery"]
 
 TIMEOUT = 10.0
 FIRST_REST, LONGEST_REST = 1.0, 60.0  # seconds in which a service that did not answer is not asked; doubled
 _EMBEDDED = "embedded:"
-_USUAL = TokenGrants()
 _PASSING = frozenset({408, 425, 429})  # refusals that are about the moment and not about the record
 
 
@@ -38,7 +37,9 @@ class Endpoint(NamedTuple):
 
 
 def endpoint_of(
-    config: Mapping[str, Any] | None, environment: Mapping[str, str] = os.environ, grants: TokenGrants = _USUAL
+    config: Mapping[str, Any] | None,
+    environment: Mapping[str, str] = os.environ,
+    grants: TokenGrants = USUAL_GRANTS,
 ) -> Endpoint:
     """What the configuration of a run says; the service of the workspace, where there is no run."""
     told = (config or {}).get("telemetry", {})
@@ -142,7 +143,7 @@ class RunReader(OutboxStore, Protocol):
         """The run, with its `config`, or None."""
 
 
-def make_delivery(store: RunReader, embedded: EmbeddedTelemetry, grants: TokenGrants = _USUAL) -> Delivery:
+def make_delivery(store: RunReader, embedded: EmbeddedTelemetry, grants: TokenGrants = USUAL_GRANTS) -> Delivery:
     """The delivery of a workspace; the caller starts and stops it."""
 
     @lru_cache(256)
