@@ -103,8 +103,10 @@ def _forge_rule(text: str) -> "ForgeRule":
 
 def _workspace(options: dict[str, Any]) -> "Workspace":
     from holdfast.launch.workspace import workspace_of
+    from holdfast.process.privacy import hide_process
     from holdfast.settings import load_configuration
 
+    hide_process()
     return workspace_of(load_configuration(options).settings)
 
 

@@ -69,8 +69,10 @@ def open_service(options: dict[str, Any], *, kept: bool = True, run: str | None 
     """
     from dataclasses import replace
 
+    from holdfast.process.privacy import hide_process
     from holdfast.settings import load_configuration
 
+    hide_process()  # its environment may hold tokens, and a site that is trusted starts programs
     settings = load_configuration(options).settings
     try:
         from holdfast.launch.service import RunService

@@ -69,7 +69,9 @@ def _opened() -> "RunService":
         if _service is None:
             from holdfast.launch.service import RunService
             from holdfast.launch.workspace import workspace_of
+            from holdfast.process.privacy import hide_process
 
+            hide_process()
             settings = _settings or load_settings()
             _service = RunService(workspace_of(settings), workers=settings.launch_workers)
         return _service

@@ -63,7 +63,9 @@ def _scan(text: str, *, is_excerpt: bool = False) -> tuple[str, list[Secret]]:
     found: list[Secret] = []
     if _KEY_BEGIN in text:
         text = "\n".join(_private_keys(text.split("\n"), found))
-    text = _replace(_expression("|".join(rf"\b{one.prefix}{one.body}" for one in FORMATS)), text, _format, found)
+    text = _replace(
+        _expression("|".join(rf"(?:\b|_){one.prefix}{one.body}" for one in FORMATS)), text, _format, found
+    )
     if not is_excerpt:
         text = _replace(_expression(URL_PASSWORD), text, _url_password, found)
         text = _replace(_expression(AUTHORIZATION), text, _authorization, found)
@@ -90,13 +92,14 @@ def _replace(
 
 
 def _format(match: Any) -> tuple[str, str] | None:
-    whole = match[0]
+    whole = match[0].removeprefix("_")
+    before = match[0].removesuffix(whole)
     for one in FORMATS:
         parts = _expression(f"({one.prefix})({one.body})").fullmatch(whole)
         if parts is None:
             continue
         is_example = _is_example_jwt(whole) if one.prefix == "eyJ" else _is_example(parts[2])
-        return None if is_example or _entropy(parts[2]) < 2.5 else (one.kind, f"{parts[1]}{_REDACTED}")
+        return None if is_example or _entropy(parts[2]) < 2.5 else (one.kind, f"{before}{parts[1]}{_REDACTED}")
     return None
 
 

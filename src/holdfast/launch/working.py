@@ -19,6 +19,7 @@ from holdfast.errors import ToolError
 from holdfast.launch.private_files import MASK
 from holdfast.launch.work import Given, Workplace
 from holdfast.launch.workers import WORKERS
+from holdfast.process.privacy import hide_process
 
 __all__ = ["CANNOT_TELL", "DONE", "main"]
 
@@ -36,6 +37,7 @@ _LONGEST_DETAILS = 64 * 1024
 
 def main() -> int:
     """Do the work that stdin describes; 0 when `done.json` tells the outcome, whichever it is."""
+    hide_process()  # what a site starts must find no token in the environment of whoever has started it
     os.umask(MASK)
     place = _workplace(json.loads(sys.stdin.buffer.read()))
     os.chdir(place.out)  # the folder of whoever started the run may be anybody's, and libraries look around

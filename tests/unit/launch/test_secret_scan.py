@@ -220,7 +220,12 @@ def test_a_token_in_a_readme_is_in_nothing_that_a_run_makes(tmp_path: Path) -> N
     assert token[4:] not in made
     assert password not in made
     assert any("ghp_REDACTED" in snippet["code"] for snippet in catalog["snippets"])
-    assert inventory_of(tmp_path / "again", files)["redacted"] == [
+
+    named = {f"examples/use_{token}.py": b"import tablekit\n", f"docs/{token}/a.md": b"# A\n"}
+    seen = inventory_of(tmp_path / "again", files | named)
+    assert token[4:] not in json.dumps(seen)
+    assert [one["path"] for one in seen["skipped"]] == ["docs/ghp_REDACTED/a.md", "examples/use_ghp_REDACTED.py"]
+    assert seen["redacted"] == [
         {"path": "README.md", "line": 3, "kind": "GitHub token"},
         {"path": "README.md", "line": 10, "kind": "GitHub token"},
         {"path": "tablekit/__init__.py", "line": 3, "kind": "password in a URL"},

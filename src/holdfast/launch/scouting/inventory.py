@@ -125,8 +125,9 @@ class _Looking:
         """Whether the file is to be read; if not, all that is said of it has been said."""
         path = _decoded(entry.name)
         shown = path or entry.name.decode("utf-8", "backslashreplace").encode("unicode_escape").decode("ascii")
-        shown = shown[:_LONGEST_PATH]
-        reason = self._why_not(entry, path)
+        named = redact_secrets(shown)
+        shown, is_secret = named[:_LONGEST_PATH], named != shown
+        reason = "its name holds what looks like a secret" if is_secret else self._why_not(entry, path)
         if reason:
             self.skipped.append({"path": shown, "reason": reason})
             return False
