@@ -1,22 +1,28 @@
 """Flips single bits in the files of an index and compares what a search answers with what it answered before.
 
-    python benchmarks/index_damage.py path/to/repository --flips 60 --seed 1
+    python -m benchmarks.index_damage path/to/repository --flips 60 --seed 1 --live
+
+The index has all that one can have: terms, store, portable file, findings of linters, authors of lines, vectors.
 
 Each flip ends as one of: same (the answer of before), refused (a typed error or a warning that names the damage),
 WRONG (another answer without a word) or RAW (any other exception). Only the first two are right. With --rebuild N,
-so many damaged indexes are built anew the way `holdfast search` does it, and have to answer as before.
+so many damaged indexes are built anew the way `holdfast search` does it, and have to answer as before. With --live
+it is `holdfast serve search` that is asked, over MCP, while the files change below it; else the library.
 """
 
 import argparse
 import json
 import random
+import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from tests.search.tiny_model import write_model
 
 from holdfast.errors import ToolError
 from holdfast.search.home import IndexHome
@@ -24,6 +30,7 @@ from holdfast.search.library import build_for, ensure_index, open_index
 from holdfast.search.linting.running import lint_index
 from holdfast.search.repository import Repository, find_repository, index_home
 from holdfast.search.request import SearchRequest
+from holdfast.search.vectors.making import embed_index
 
 QUESTIONS: tuple[dict[str, Any], ...] = (
     {"query": "parse options of a command"},
@@ -35,8 +42,10 @@ QUESTIONS: tuple[dict[str, Any], ...] = (
     {"query": "documentation", "backend": "sqlite-fts"},
     {"query": "documentation", "backend": "sqlite"},
     {"query": "*", "lint": True},
+    {"query": "parse again", "ann": True, "top": 30, "explain": True},
+    {"query": "*", "path": ["test"], "chunkAuthor": "a", "mode": "code", "top": 20},
 )
-_VOLATILE = ("elapsedMs", "stats", "index", "asOf", "repoPath")
+_VOLATILE = ("query", "elapsedMs", "stats", "index", "asOf", "repoPath")
 _REFUSED = "refused"
 _SKIPPED = (".lock", ".gitignore")
 
@@ -47,6 +56,60 @@ def answers_of(repository: Repository, cache: Path) -> list[str]:
         return [_answer(index, question) for question in QUESTIONS]
 
 
+class Server:
+    """`holdfast serve search`, asked over its pipes."""
+
+    def __init__(self, repository: Repository, cache: Path) -> None:
+        words = [
+            "serve",
+            "search",
+            f"--repo={repository.root}",
+            f"--cache-dir={cache}",
+            f"--state-dir={cache}/state",
+        ]
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "holdfast", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        self._asked = 0
+        hello = {"name": "damage", "version": "1"}
+        self._request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": hello})
+
+    def close(self) -> None:
+        """End it."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(30)
+
+    def answers(self) -> list[str]:
+        """What it answers to every question; with another number of blanks, so that no answer is remembered."""
+        self._asked += 1
+        return [self._answer(one | {"query": one["query"] + " " * self._asked}) for one in QUESTIONS]
+
+    def _answer(self, question: dict[str, Any]) -> str:
+        answer = self._request("tools/call", {"name": "search", "arguments": question})
+        if "result" not in answer:
+            raise RuntimeError(str(answer)[:300])
+        payload = json.loads(answer["result"]["content"][0]["text"])
+        if not answer["result"]["isError"]:
+            return _shown(payload)
+        if payload.get("code") != "NO_INDEX":
+            raise RuntimeError(str(payload)[:300])
+        return _REFUSED
+
+    def _request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        self._process.stdin.write(json.dumps(message).encode() + b"\n")
+        self._process.stdin.flush()
+        while line := self._process.stdout.readline():
+            answer: dict[str, Any] = json.loads(line)
+            if answer.get("id") == 1 and "method" not in answer:
+                return answer
+        raise RuntimeError("the server has ended")
+
+
 def _answer(index: Any, question: dict[str, Any]) -> str:
     try:
         payload = index.search(SearchRequest.from_arguments(question))
@@ -54,6 +117,10 @@ def _answer(index: Any, question: dict[str, Any]) -> str:
         if error.code != "NO_INDEX":
             raise SystemExit(f"{question}: {error}") from error
         return _REFUSED
+    return _shown(payload)
+
+
+def _shown(payload: dict[str, Any]) -> str:
     if any("is damaged" in warning["message"] for warning in payload["warnings"]):
         return _REFUSED
     return json.dumps({key: value for key, value in payload.items() if key not in _VOLATILE}, sort_keys=True)
@@ -79,10 +146,10 @@ def flipped(path: Path, chance: random.Random) -> Iterator[str]:
             turn()
 
 
-def outcome_of(repository: Repository, cache: Path, before: list[str]) -> tuple[str, str]:
+def outcome_of(ask: Callable[[], list[str]], before: list[str]) -> tuple[str, str]:
     """How a search goes over the index as it is now."""
     try:
-        after = answers_of(repository, cache)
+        after = ask()
     except ToolError as error:
         return ("refused", "") if error.code == "NO_INDEX" else ("RAW", repr(error))
     except BaseException as error:
@@ -94,31 +161,45 @@ def outcome_of(repository: Repository, cache: Path, before: list[str]) -> tuple[
 
 
 def kinds_of(home: IndexHome) -> dict[str, list[Path]]:
-    """Every file of an index that is not empty, by its kind."""
+    """Every file of an index that is not empty, and of its model, by its kind."""
     kinds: dict[str, list[Path]] = defaultdict(list)
-    for path in sorted(home.directory.rglob("*")):
+    models = home.directory.parent.parent / "vector-models"
+    for path in sorted([*home.directory.rglob("*"), *models.rglob("*")]):
         if path.is_file() and path.stat().st_size and not path.name.endswith(_SKIPPED):
             kinds[path.suffix if len(path.stem) == 32 else path.name].append(path)
     return kinds
 
 
-def run(repository: Repository, cache: Path, flips: int, seed: int, rebuild: int) -> dict[str, Counter[str]]:
+def prepare(repository: Repository, cache: Path) -> None:
+    """Build an index with all that it can have."""
+    watched: dict[str, Any] = {"progress": lambda *_: None, "stop": lambda: False}
+    build_for("sqlite-fts", repository, cache, full=True, **watched)
+    lint_index(repository, cache, **watched)
+    embed_index(repository, cache, model=str(write_model(cache / "tiny-model")), **watched)
+
+
+def run(
+    repository: Repository, cache: Path, flips: int, seed: int, rebuild: int, live: bool
+) -> dict[str, Counter[str]]:
     """Flip so many bits in each kind of file; how often each outcome came."""
-    build_for("sqlite-fts", repository, cache, full=True, progress=lambda *_: None, stop=lambda: False)
-    lint_index(repository, cache, progress=lambda *_: None, stop=lambda: False)
+    prepare(repository, cache)
+    server = Server(repository, cache) if live else None
+    ask = server.answers if server else lambda: answers_of(repository, cache)
     home = IndexHome(index_home(repository, cache))
-    before, chance = answers_of(repository, cache), random.Random(seed)
-    if answers_of(repository, cache) != before:
+    before, chance = ask(), random.Random(seed)
+    if ask() != before or _REFUSED in before:
         raise SystemExit("the answers differ without any damage")
     found: dict[str, Counter[str]] = {}
     for kind, paths in kinds_of(home).items():
         found[kind] = Counter()
         for _ in range(flips):
             with flipped(chance.choice(paths), chance) as what:
-                outcome, why = outcome_of(repository, cache, before)
+                outcome, why = outcome_of(ask, before)
             found[kind][outcome] += 1
             if outcome.isupper():
                 print(outcome, what, why, file=sys.stderr)
+    if server:
+        server.close()
     for _ in range(rebuild):
         build = home.current()
         assert build is not None
@@ -143,9 +224,12 @@ def main() -> None:
     parser.add_argument("--flips", type=int, default=60, help="of each kind of file")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rebuild", type=int, default=0)
+    parser.add_argument("--live", action="store_true", help="ask a server over MCP")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as cache:
-        found = run(find_repository(given.repository), Path(cache), given.flips, given.seed, given.rebuild)
+        found = run(
+            find_repository(given.repository), Path(cache), given.flips, given.seed, given.rebuild, given.live
+        )
     total: Counter[str] = sum(found.values(), Counter())
     for kind, counts in found.items():
         print(f"{kind:22} {dict(counts)}")

@@ -1,8 +1,11 @@
 """Vectors end to end over a real index, with a model that is written down in the test."""
 
+import contextlib
 import json
 import os
+import random
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -283,6 +286,45 @@ def test_a_damaged_note_of_the_model_means_words_alone_until_the_next_call(place
     assert _names(place.ask("cancel")) == []
     assert place.embed()["embedded"] == 0
     assert _names(place.ask("cancel"))[0] == "abort_transfer"
+
+
+def test_a_flipped_bit_in_what_is_kept_of_vectors_changes_no_answer_without_a_word(place: Place) -> None:
+    place.embed()
+    before, chance = place.ask("cancel")["code"], random.Random(15)
+    kept = [*place.home.directory.glob("vectors.json"), *place.home.directory.glob("builds/*/vectors/*/*/*")]
+    kept += place.cache.glob("vector-models/*/*")
+    files = [path for path in kept if path.stat().st_size]
+    assert {path.name for path in files} >= {"vectors.json", "rows", "vectors", "seal.json", "model.onnx"}
+    for path in files * 3:
+        bytes_before = path.read_bytes()
+        at = chance.randrange(len(bytes_before))
+        with path.open("r+b") as file:
+            file.seek(at)
+            file.write(bytes([bytes_before[at] ^ 1 << chance.randrange(8)]))
+        answer = place.ask("cancel")
+        assert answer["code"] == before or any("is damaged" in one for one in _warnings(answer)), (path, at)
+        with path.open("r+b") as file:
+            file.write(bytes_before)
+    assert place.ask("cancel")["code"] == before
+
+
+def test_damaged_vectors_are_taken_from_the_cache_and_damaged_rows_of_the_cache_are_made_again(
+    place: Place,
+) -> None:
+    place.embed()
+    before = place.ask("cancel")["code"]
+    (table,) = place.home.directory.glob("builds/*/vectors/*/code/vectors")
+    table.write_bytes(bytes(table.stat().st_size))
+    assert _warnings(place.ask("cancel"))
+    assert place.embed(model=None)["embedded"] == 0
+    assert place.ask("cancel")["code"] == before
+    with contextlib.closing(sqlite3.connect(place.home.directory / "vectors.db")) as database, database:
+        (codes,) = database.execute("SELECT codes FROM vectors LIMIT 1").fetchone()
+        other = bytes([codes[0] ^ 64]) + codes[1:]
+        database.execute("UPDATE vectors SET codes = ? WHERE codes = ?", (other, codes))
+    place.build(full=True)
+    assert place.embed(model=None)["embedded"] >= 1
+    assert place.ask("cancel")["code"] == before
 
 
 MANY = "".join(f"def job_{n}(value):\n    return value + {n}\n\n\n" for n in range(150))

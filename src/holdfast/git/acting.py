@@ -16,6 +16,7 @@ from pathlib import Path
 from time import monotonic
 
 from holdfast.git.asking import GitError, GitStoppedError, GitTimeoutError, never
+from holdfast.git.stall import STALLED, Stall
 from holdfast.process.group import end_group
 
 __all__ = ["GitFailedError", "act", "checked_address", "clone_at"]
@@ -25,6 +26,7 @@ _LONGEST_COMPLAINT = 2000
 _SCHEMES = ("https", "http", "ssh", "git", "file")
 _SCP = re.compile(r"[A-Za-z0-9_.-]+@[A-Za-z0-9.-]+:[^:].*")
 # Whatever a repository says about its files, they are checked out byte for byte as they are stored.
+_SSH = f"ssh -oBatchMode=yes -oConnectTimeout={STALLED:.0f} -oServerAliveInterval=10 -oServerAliveCountMax=3"
 _ATTRIBUTES = "* -text -crlf !eol -ident !filter !working-tree-encoding\n"
 _CONFIGURATION = (
     "core.fsmonitor=false", "core.hooksPath=/dev/null", "core.quotePath=false", "color.ui=false", "gc.auto=0",
@@ -32,7 +34,7 @@ _CONFIGURATION = (
     "core.protectHFS=true", "core.protectNTFS=true", "advice.detachedHead=false", "transfer.fsckObjects=false",
     "protocol.ext.allow=never", "submodule.recurse=false", "fetch.bundleURI=", "init.defaultBranch=main",
     "commit.gpgSign=false", "tag.gpgSign=false", "push.gpgSign=false", "init.templateDir=",
-    "http.lowSpeedLimit=1000", "http.lowSpeedTime=60", "i18n.commitEncoding=UTF-8",
+    f"http.lowSpeedTime={STALLED:.0f}", "http.lowSpeedLimit=1", "i18n.commitEncoding=UTF-8",
 )  # fmt: skip
 
 
@@ -66,12 +68,13 @@ def act(
     env: Mapping[str, str] | None = None,
     network: bool = False,
     seconds: float = 300.0,
+    stalled: float = STALLED,
     stop: Callable[[], bool] = never,
 ) -> bytes:
     """What git prints; GitError with its complaint where it fails. `network` allows other repositories too.
 
     Only with `network` is the configuration of the user read, for the credentials in it. What git writes is for
-    this user alone.
+    this user alone. With `network`, `stalled` seconds without a byte end it too: GitStalledError.
     """
     words = ["git", "--no-pager", "-C", os.fspath(root), *(part for one in _CONFIGURATION for part in ("-c", one))]
     protocols = "https:http:ssh:git:file" if network else ""
@@ -80,7 +83,7 @@ def act(
     ours = {
         "GIT_ALLOW_PROTOCOL": protocols, "GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1", "LC_ALL": "C",
         "GIT_ATTR_NOSYSTEM": "1", "GIT_NO_LAZY_FETCH": "1", "GIT_ASKPASS": "/bin/false", "TZ": "UTC",
-        "SSH_ASKPASS": "/bin/false", "GIT_SSH_COMMAND": os.environ.get("GIT_SSH_COMMAND", "ssh -oBatchMode=yes"),
+        "SSH_ASKPASS": "/bin/false", "GIT_SSH_COMMAND": os.environ.get("GIT_SSH_COMMAND", _SSH),
     }  # fmt: skip
     # A file and not a pipe: `communicate` forgets the rest of its input when it is asked again after a timeout.
     with tempfile.TemporaryFile() as given:
@@ -95,7 +98,8 @@ def act(
             raise GitError(f"git cannot be started: {error}") from error
     with process:  # closes its pipes, whatever happens
         try:
-            out, err = _communicate(process, monotonic() + seconds, stop)
+            stall = Stall(process.pid, stalled) if network else None
+            out, err = _communicate(process, monotonic() + seconds, stop, stall)
         finally:
             if process.poll() is None:
                 end_group(process)
@@ -153,7 +157,7 @@ def _fetch(root: Path, commit: str, env: Mapping[str, str] | None, stop: Callabl
 
 
 def _communicate(
-    process: "subprocess.Popen[bytes]", deadline: float, stop: Callable[[], bool]
+    process: "subprocess.Popen[bytes]", deadline: float, stop: Callable[[], bool], stall: Stall | None
 ) -> tuple[bytes, bytes]:
     while True:
         with suppress(subprocess.TimeoutExpired):
@@ -162,6 +166,8 @@ def _communicate(
             raise GitStoppedError("stopped")
         if monotonic() > deadline:
             raise GitTimeoutError("out of time")
+        if stall is not None:
+            stall.check()
 
 
 def _complaint(said: str) -> str:

@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from holdfast.errors import UsageError
 from holdfast.git.acting import act
-from holdfast.git.asking import Git, GitError
+from holdfast.git.asking import Git, GitError, GitStoppedError
 from holdfast.launch.run_config_rules import problem_of_repository
 from holdfast.launch.scouting.cloning import shown_address
 from holdfast.launch.scouting.file_kinds import LARGE
@@ -119,6 +119,8 @@ def _fetch(given: str, folder: Path, access: Mapping[str, str]) -> None:
     wanted = ["fetch", "--quiet", "--depth=1", "--no-tags", "--", given, "HEAD"]
     try:
         act(wanted, root=folder, network=True)
+    except GitStoppedError:  # a token makes no server faster
+        raise
     except GitError:
         if not access:
             raise

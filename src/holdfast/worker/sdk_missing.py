@@ -48,6 +48,7 @@ def _answer(request: Request, error: UsageError) -> None:
     problem = fault("CAPABILITY_MISSING", f"{error.message}: {error.remedy}")  # of the rest a client shows nothing
     answer = error_message(request.id, INTERNAL_ERROR, problem.message, error_data(problem))
     try:
-        os.write(sys.stdout.fileno(), encode(answer) + b"\n")
+        sys.stdout.buffer.write(encode(answer) + b"\n")
+        sys.stdout.buffer.flush()
     except OSError:  # the client has left
         return

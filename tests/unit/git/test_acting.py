@@ -1,8 +1,11 @@
 """Git that writes: clones that are whole or not there, addresses that start nothing, and an end to everything."""
 
 import os
+import signal
+import socket
 import stat
 import subprocess
+import sys
 import threading
 from contextlib import suppress
 from itertools import count
@@ -14,6 +17,7 @@ from tests.unit.search.processes import running_git
 
 from holdfast.git.acting import act, checked_address, clone_at
 from holdfast.git.asking import GitError, GitStoppedError, GitTimeoutError
+from holdfast.git.stall import GitStalledError
 
 WAITS = ["-c", "alias.wait=!exec tail -f /dev/null", "wait"]
 
@@ -241,3 +245,36 @@ def test_nobody_is_asked_for_a_password(tmp_path: Path) -> None:
 def make(path: Path) -> Path:
     subprocess.run(["git", "init", "--quiet", path], check=True)
     return path
+
+
+@pytest.mark.parametrize("scheme", ["git", "http"])
+def test_a_server_that_takes_the_connection_and_sends_nothing_is_given_up(tmp_path: Path, scheme: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"{scheme}://127.0.0.1:{silent.getsockname()[1]}/a.git"
+        with pytest.raises(GitStalledError, match="sent nothing"):
+            act(["ls-remote", "--", address], root=tmp_path, network=True, stalled=0.4)
+    assert not running_git()
+
+
+def test_a_git_that_works_without_a_word_is_not_taken_for_stalled(tmp_path: Path) -> None:
+    busy = "alias.busy=!timeout 1 sh -c 'while :; do :; done'; true"
+    act(["-c", busy, "busy"], root=tmp_path, network=True, stalled=0.3)
+
+
+def test_an_interrupt_ends_a_git_that_waits_for_a_silent_server(tmp_path: Path) -> None:
+    code = (
+        "import signal, sys; from holdfast.git.acting import act; "
+        "signal.signal(signal.SIGINT, signal.default_int_handler); act(sys.argv[1:], root='.', network=True)"
+    )
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"git://127.0.0.1:{silent.getsockname()[1]}/a.git"
+        asking = subprocess.Popen(
+            [sys.executable, "-P", "-c", code, "ls-remote", "--", address], cwd=tmp_path, stderr=subprocess.PIPE
+        )
+        with asking, silent.accept()[0] as connection:
+            asking.send_signal(signal.SIGINT)
+            connection.settimeout(20)
+            while connection.recv(1000):  # until git is gone, and its end of the connection
+                pass
+            asking.wait(20)
+    assert asking.returncode

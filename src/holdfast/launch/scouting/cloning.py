@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 from holdfast.errors import ToolError
 from holdfast.git.acting import GitFailedError, act, clone_at
 from holdfast.git.asking import Git, GitError, GitStoppedError, GitTimeoutError
+from holdfast.git.stall import GitStalledError
 from holdfast.launch.site_access import access_of_run
 from holdfast.launch.work import Workplace
 
@@ -64,7 +65,8 @@ def bring(
     try:
         _clone(address, commit, into, access)
     except GitTimeoutError as error:
-        raise _refusal("clone_failed", what, address, "it took too long", is_passing=True) from error
+        why = str(error) if isinstance(error, GitStalledError) else "it took too long"
+        raise _refusal("clone_failed", what, address, why, is_passing=True) from error
     except GitStoppedError:
         raise
     except GitError as error:

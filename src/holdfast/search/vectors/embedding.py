@@ -5,6 +5,7 @@ index may be updated or built anew meanwhile; then there is another round. Searc
 """
 
 import contextlib
+import shutil
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -24,7 +25,7 @@ from holdfast.search.vectors.cache import KEY_BYTES, VectorCache, key_of
 from holdfast.search.vectors.graph import bring_graph_up_to_date
 from holdfast.search.vectors.passages import Passage, passages_of
 from holdfast.search.vectors.place import ChosenModel, VectorPlace
-from holdfast.search.vectors.table import ROW, TableView, TableWriter, coded, rewrite
+from holdfast.search.vectors.table import ROW, TableView, TableWriter, coded, rewrite, seal_of
 
 if TYPE_CHECKING:
     from holdfast.search.index_writer import Progress, Stop
@@ -127,6 +128,9 @@ class _Round:
         self._files = store.files()
         counts = store.chunk_counts()
         self._chunks = {mode: counts[mode] for mode in modes if counts.get(mode)}
+        for table in map(self._table, self._chunks):
+            if seal_of(table).damage():  # what it held is still in the cache
+                shutil.rmtree(table)
 
     def fill(self, model: "SentenceModel | None", done: Embedded, progress: "Progress", stop: "Stop") -> None:
         """Add the rows that are missing, mode by mode: code can be searched before comments are done."""

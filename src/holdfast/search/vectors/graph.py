@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.search.vectors.table import GRAPH, TableView
+from holdfast.search.vectors.table import GRAPH, TableView, seal_of, write_seal
 
 if TYPE_CHECKING:
     from holdfast.search.index_writer import Progress
@@ -28,7 +28,10 @@ def bring_graph_up_to_date(directory: Path, view: TableView, progress: "Progress
     """Make or extend the graph of a table where it is worth it."""
     path = directory / GRAPH
     if len(view) <= MOST_EXACT:
-        path.unlink(missing_ok=True)
+        if path.exists():
+            seal_of(directory).remove()
+            path.unlink()
+            write_seal(directory)
         return
     graph = open_graph(directory, len(view), mapped=False)
     covered = 0 if graph is None else len(graph)
@@ -42,7 +45,9 @@ def bring_graph_up_to_date(directory: Path, view: TableView, progress: "Progress
     draft = directory / f".{GRAPH}.{secrets.token_hex(4)}"
     try:
         graph.save(str(draft))
+        seal_of(directory).remove()
         draft.replace(path)
+        write_seal(directory)
     finally:
         draft.unlink(missing_ok=True)
 

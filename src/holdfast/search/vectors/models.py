@@ -23,6 +23,7 @@ from holdfast.search.vectors.convert import WEIGHTS, convert
 from holdfast.search.vectors.model import MAX_TOKENS, MODEL, TOKENIZER, SentenceModel
 from holdfast.search.vectors.passages import RECIPE
 from holdfast.search.vectors.place import ChosenModel
+from holdfast.search.vectors.table import seal_of
 
 if TYPE_CHECKING:
     from holdfast.search.index_writer import Progress, Stop
@@ -127,6 +128,7 @@ def _kept(models: Path, files: _Files, name: str, progress: "Progress") -> Chose
                 shutil.copyfile(files.model, draft / MODEL)
             dimensions = SentenceModel(draft).dimensions  # one that does not work is refused here
             (draft / _ABOUT).write_text(json.dumps({"name": name, "dimensions": dimensions}))
+            seal_of(draft).write([draft / MODEL, draft / TOKENIZER, draft / _ABOUT])
             shutil.rmtree(place, ignore_errors=True)  # it may be there, and damaged
             draft.rename(place)
     return ChosenModel(digest, name, dimensions)
@@ -134,6 +136,8 @@ def _kept(models: Path, files: _Files, name: str, progress: "Progress") -> Chose
 
 def _noted_dimensions(place: Path) -> int | None:
     try:
+        if seal_of(place).damage():
+            return None
         noted = json.loads((place / _ABOUT).read_bytes())["dimensions"]
         return int(noted) if (place / MODEL).is_file() and (place / TOKENIZER).is_file() else None
     except (OSError, ValueError, KeyError, TypeError):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from holdfast.errors import ToolError
 from holdfast.search.engine.interface import All, Chunks, Condition, Engine
 from holdfast.search.home import Build, IndexHome
+from holdfast.search.seals import Watched
 from holdfast.search.store.reader import StoreReader
 from holdfast.search.vectors.available import INSTALL, has_libraries
 from holdfast.search.vectors.place import ChosenModel, VectorPlace
@@ -26,6 +27,7 @@ ENOUGH = 0.95  # share of the chunks of a mode that need a vector, unless vector
 _MOST_FILTERED = 4096  # chunks that are compared one by one where a filter leaves no more
 _COMMAND = "holdfast index embed"
 _NONE = f"there are no vectors in this index; the answer is by words alone (`{_COMMAND}` makes them)"
+_DAMAGED = f"what the index holds of vectors is damaged; the answer is by words alone (`{_COMMAND}` mends it)"
 
 
 class OfferedVectors:
@@ -35,6 +37,7 @@ class OfferedVectors:
         self._place = VectorPlace.of(home)
         self._build = build
         self._opened: dict[str, tuple[Hashable, Neighbours]] = {}
+        self._seals: dict[Path, Watched] = {}
         self._counted: tuple[StoreReader, int, dict[str, int]] | None = None
 
     def stamp(self) -> Hashable:
@@ -61,10 +64,14 @@ class OfferedVectors:
         chosen = self._place.chosen()
         missing = self._what_is_missing(chosen)
         if chosen is None or missing:
-            if insist:
+            if insist or missing == _DAMAGED:
                 warn("ann", missing)
             return None
         counts = self._counts(store)
+        modes = list(modes)
+        if any(self._is_damaged(chosen, mode) for mode in modes if counts.get(mode)):
+            warn("ann", _DAMAGED)
+            return None
         opened = {mode: self._neighbours(chosen, mode, store) for mode in modes if counts.get(mode)}
         usable = {
             mode: near
@@ -95,12 +102,20 @@ class OfferedVectors:
 
     def _what_is_missing(self, chosen: ChosenModel | None) -> str:
         if chosen is None:
-            return _NONE
+            return _DAMAGED if self._place.is_chosen() else _NONE
         if not has_libraries():
             return f"vectors need libraries that are not installed: {INSTALL}; the answer is by words alone"
         if not self._place.model(chosen).is_dir():
             return f"the model {chosen.name} is not here; the answer is by words alone (`{_COMMAND}` brings it)"
         return ""
+
+    def _is_damaged(self, chosen: ChosenModel, mode: str) -> bool:
+        from holdfast.search.vectors.table import seal_of
+
+        directory = self._place.table(self._build, chosen, mode)
+        if directory not in self._seals:
+            self._seals[directory] = seal_of(directory).watched()
+        return self._seals[directory].damage() is not None
 
     def _neighbours(self, chosen: ChosenModel, mode: str, store: StoreReader) -> "Neighbours":
         from holdfast.search.vectors.neighbours import Neighbours
@@ -159,7 +174,10 @@ def _loaded(directory: Path, _: tuple[int, int]) -> "SentenceModel":
 def _model(directory: Path, chosen: ChosenModel) -> "SentenceModel":
     """A model stays loaded: a server asks it again and again."""
     from holdfast.search.vectors.model import MODEL
+    from holdfast.search.vectors.table import seal_of
 
+    if seal_of(directory).damage():
+        raise ToolError("CAPABILITY_MISSING", f"the model {chosen.name} is damaged")
     try:
         status = (directory / MODEL).stat()
     except OSError as error:

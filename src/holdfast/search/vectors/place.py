@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import secrets
+import zlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ from holdfast.search.private import private_files
 __all__ = ["ChosenModel", "VectorPlace"]
 
 _FORMAT = 1
+_CHECKSUM = "crc32"  # of all else in the note; notes of earlier versions have none
 _LOCK_HINT = "wait for it to finish, or stop that process"
 
 
@@ -66,23 +68,27 @@ class VectorPlace:
 
     def chosen(self) -> ChosenModel | None:
         """The model in use; None where vectors were never asked for, or nothing can be read of it."""
-        place = f"{self.home}/vectors.json"
-        if not os.access(place, os.F_OK):  # as in most indexes, and every search looks
+        if not self.is_chosen():  # as in most indexes, and every search looks
             return None
         try:
-            noted = json.loads(Path(place).read_bytes())
-            if noted["format"] != _FORMAT:
+            noted = json.loads(Path(f"{self.home}/vectors.json").read_bytes())
+            if noted["format"] != _FORMAT or noted.pop(_CHECKSUM, _checksum(noted)) != _checksum(noted):
                 return None
             chosen = ChosenModel(str(noted["digest"]), str(noted["name"]), int(noted["dimensions"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None
         return chosen if chosen.digest.isalnum() and chosen.dimensions > 0 else None
 
+    def is_chosen(self) -> bool:
+        """Whether vectors were asked for, be it that nothing can be read of it any more."""
+        return os.access(f"{self.home}/vectors.json", os.F_OK)
+
     def choose(self, chosen: ChosenModel) -> None:
         """Use a model from now on; needs the lock."""
         draft = self.home / f".vectors.{secrets.token_hex(4)}.draft"
         try:
-            draft.write_text(json.dumps({"format": _FORMAT, **asdict(chosen)}))
+            noted = {"format": _FORMAT, **asdict(chosen)}
+            draft.write_text(json.dumps(noted | {_CHECKSUM: _checksum(noted)}))
             draft.replace(self.home / "vectors.json")
         finally:
             draft.unlink(missing_ok=True)
@@ -104,3 +110,9 @@ class VectorPlace:
             file.write(str(os.getpid()))
             file.flush()
             yield
+
+
+def _checksum(noted: dict[str, object]) -> int:
+    """The checksum of a note, without the one that is written in it."""
+    body = {name: value for name, value in noted.items() if name != _CHECKSUM}
+    return zlib.crc32(json.dumps(body, sort_keys=True).encode())

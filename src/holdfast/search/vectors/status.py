@@ -22,10 +22,13 @@ def vector_status(build: Build, store: StoreReader) -> dict[str, Any] | None:
     have: dict[str, int] | None = None
     if has_libraries():
         from holdfast.search.vectors.neighbours import Neighbours
+        from holdfast.search.vectors.table import seal_of
 
         files = store.files()
+        tables = {mode: place.table(build, chosen, mode) for mode in chunks}
         have = {
-            mode: Neighbours(place.table(build, chosen, mode), chosen.dimensions, files).count for mode in chunks
+            mode: 0 if seal_of(table).damage() else Neighbours(table, chosen.dimensions, files).count
+            for mode, table in tables.items()
         }
     return {
         "model": chosen.name,

@@ -4,10 +4,12 @@
     rows       which chunk and file each is of, its scale, and the key of its content
 
 A row of `vectors` is on disk before the one of `rows` that makes it count, so whatever is killed leaves whole rows
-and perhaps some bytes behind them, which the next writer cuts off. Chunks of dead file versions stay until there
-are more of them than of the living; whoever reads knows which files live.
+and perhaps some bytes behind them, which the next writer cuts off. Between two writers there is a seal with the
+checksums of all files; a table that differs from it is not searched, and the next writer begins it anew. Chunks of
+dead file versions stay until there are more of them than of the living; whoever reads knows which files live.
 """
 
+import contextlib
 import os
 import shutil
 from collections.abc import Sequence
@@ -18,9 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.search.seals import Seal
 from holdfast.search.vectors.model import Vectors
 
-__all__ = ["GRAPH", "ROW", "TableView", "TableWriter", "coded", "rewrite", "stamp"]
+__all__ = ["GRAPH", "ROW", "TableView", "TableWriter", "coded", "rewrite", "seal_of", "stamp", "write_seal"]
 
 ROW = np.dtype([("chunk", "<i8"), ("file", "<i8"), ("scale", "<f4"), ("key", "V16")])
 GRAPH = "graph"
@@ -44,6 +47,18 @@ def stamp(directory: Path) -> tuple[int, int]:
     except OSError:
         return (0, 0)
     return (status.st_ino, status.st_size)
+
+
+def seal_of(directory: Path) -> Seal:
+    """The checksums of a table."""
+    return Seal(directory / "seal.json")
+
+
+def write_seal(directory: Path) -> None:
+    """Seal a table as it is now, as the last step of writing it; where that fails it stays without a seal."""
+    paths = (directory / name for name in (_ROWS, _VECTORS, GRAPH))
+    with contextlib.suppress(OSError):
+        seal_of(directory).write(path for path in paths if path.exists())
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +92,7 @@ class TableWriter:
 
     def __init__(self, directory: Path, dimensions: int) -> None:
         directory.mkdir(parents=True, exist_ok=True)
+        self._directory, self._is_sealed = directory, bool(seal_of(directory).entries())
         count = len(TableView.open(directory, dimensions))
         self._vectors = _opened(directory / _VECTORS, count * dimensions)
         try:
@@ -86,12 +102,17 @@ class TableWriter:
             raise
 
     def close(self) -> None:
-        """Leave the table."""
+        """Leave the table, sealed."""
         os.close(self._vectors)
         os.close(self._rows)
+        if not self._is_sealed:
+            write_seal(self._directory)
 
     def add(self, rows: NDArray[Any], codes: Codes) -> None:
         """Add rows of ROW with their codes; on disk in this order."""
+        if self._is_sealed:
+            seal_of(self._directory).remove()
+            self._is_sealed = False
         _write(self._vectors, codes.tobytes())
         os.fdatasync(self._vectors)
         _write(self._rows, rows.tobytes())
