@@ -131,6 +131,7 @@ chaos-host: setup
 	$(BIN)/python tests/chaos/host_chaos.py --seconds 600 --faults 1000 --kills 400
 	$(BIN)/python tests/chaos/host_chaos.py --seconds 120 --blocks 200
 	$(BIN)/python tests/chaos/host_chaos.py --seconds 120 --blocks 200 --reads
+	$(BIN)/python -m tests.chaos.honest_minute
 	$(BIN)/python -m tests.chaos.rollout_chaos --rollouts 50
 
 chaos-launch: setup

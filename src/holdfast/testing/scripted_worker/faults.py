@@ -10,6 +10,7 @@ cancel    a cancellation of a running call was read
 
 import os
 import signal
+import socket
 import time
 from collections.abc import Callable
 from typing import Any
@@ -115,6 +116,16 @@ def _spin(_worker: Worker, _call: Call | None, seconds: float = LIFETIME) -> Non
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         pass
+
+
+def _await_peer(_worker: Worker, _call: Call | None, seconds: float = LIFETIME) -> None:
+    """Wait for the network in a synchronous call, from a peer that takes its time."""
+    ours, theirs = socket.socketpair()
+    ours.settimeout(seconds)
+    try:
+        ours.recv(1)
+    except TimeoutError:
+        theirs.close()
 
 
 # --- what is written -----------------------------------------------------------------------------------------
@@ -236,6 +247,7 @@ def _grandchild(
 _FAULTS: dict[str, tuple[str, Callable[..., None]]] = {
     "kill": ("read", _kill),
     "spin": ("read", _spin),
+    "await_peer": ("read", _await_peer),
     "kill_before_read": ("input", _kill),
     "kill_after_effect": ("effect", _kill),
     "kill_before_answer": ("answer", _kill),
