@@ -172,6 +172,15 @@ def test_a_slow_start_delays_the_first_answer(worker: Start, traces: Traces) -> 
     server.handshake()
 
 
+@pytest.mark.parametrize("do", ["spin", "await_peer"])
+def test_a_block_that_ends_holds_up_everything_and_loses_nothing(worker: Start, traces: Traces, do: str) -> None:
+    server = worker(Fault.on_tool("read", do, nth=1, seconds=0.1))
+    numbers = [server.start_call("read"), server.request("ping")]
+
+    assert all("result" in server.answer_of(number) for number in numbers)
+    assert len(traces.fired(do)) == 1
+
+
 # --- what is written -----------------------------------------------------------------------------------------
 
 
