@@ -94,6 +94,8 @@ def _owners(state: State) -> Iterator[str]:
         yield "a relief is for the worker that serves, and is under way"
     if state.active in state.workers and state.workers[state.active].release != state.release:
         yield "the worker that serves is of the release that serves"
+    if state.policy.single and len(state.workers) > 1:
+        yield "where there may be one worker only, there is one"
     if any(worker.ping and worker.ping not in state.errands for worker in state.workers.values()):
         yield "a worker that is being asked for a sign of life can answer"
     retired = [worker for worker in state.workers.values() if worker.role is Role.RETIRED]

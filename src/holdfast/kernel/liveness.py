@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 _AGAIN = 1.0  # seconds between two looks at a worker that does not answer
+_PREPARING = frozenset({WorkerPhase.OPEN, WorkerPhase.INITIALIZING, WorkerPhase.LISTING})
 _EARLY = 1e-6  # by which sums of times may differ from what was meant
 
 
@@ -93,7 +94,7 @@ def _calls_of(turn: Turn, worker: Worker) -> list[Pending]:
 def look_at_worker(turn: Turn, worker: Worker) -> None:
     """Ask a worker for a sign of life if it has had a call for a while, and plan the next look."""
     if worker.role is not Role.ACTIVE or worker.phase is not WorkerPhase.READY:
-        turn.put_worker(worker._replace(life=worker.life._replace(look_at=0.0)))
+        _look_at_start(turn, worker)
         return
     calls = _calls_of(turn, worker)
     if not worker.ping and _is_to_be_asked(turn, worker, calls):
@@ -105,6 +106,19 @@ def look_at_worker(turn: Turn, worker: Worker) -> None:
         for entry in calls:
             answer_from_lists(turn, entry)
     look_at = _next_look(turn, worker, calls)
+    turn.put_worker(worker._replace(life=worker.life._replace(look_at=look_at)))
+    turn.wake(look_at)
+
+
+def _look_at_start(turn: Turn, worker: Worker) -> None:
+    """One that does not serve yet has time to answer, but none while it is halted."""
+    state = turn.state
+    asked = any(errand.generation == worker.generation for errand in state.errands.values())
+    is_preparing = worker.phase in _PREPARING and worker.role is not Role.RETIRED
+    waits = is_preparing and (asked or any(entry.is_with(worker.generation) for entry in state.pending.values()))
+    if waits:
+        turn.commands.append(LookAtWorker(worker.generation))
+    look_at = turn.now + _AGAIN if waits else 0.0
     turn.put_worker(worker._replace(life=worker.life._replace(look_at=look_at)))
     turn.wake(look_at)
 
@@ -139,7 +153,10 @@ def _stuck_since(worker: Worker, calls: list[Pending]) -> float:
 def worker_seen(turn: Turn, seen: WorkerSeen) -> None:
     """The system has told what the processes of a worker do: the table decides."""
     worker = turn.state.workers.get(seen.generation)
-    if worker is None or worker.role is not Role.ACTIVE or worker.phase is not WorkerPhase.READY:
+    if worker is None:
+        return
+    if worker.role is not Role.ACTIVE or worker.phase is not WorkerPhase.READY:
+        _seen_at_start(turn, worker, seen)
         return
     life = worker.life
     first = seen.cpu if life.cpu_when_asked is None else life.cpu_when_asked
@@ -161,6 +178,17 @@ def worker_seen(turn: Turn, seen: WorkerSeen) -> None:
     condition = judge(vitals, turn.state.policy.suspect_after)
     if condition not in {Condition.FINE, life.condition}:
         suspect(turn, worker, condition)
+
+
+def _seen_at_start(turn: Turn, worker: Worker, seen: WorkerSeen) -> None:
+    """One that is halted in two looks before it serves is ended: it has nothing that could be lost."""
+    if worker.phase not in _PREPARING or worker.role is Role.RETIRED:
+        return
+    if seen.is_halted and worker.life.is_halted:
+        text = f"worker {worker.generation} was stopped by a signal (process state T) before it served"
+        stop_worker(turn, worker, {"class": "timeout", "code": "WORKER_HUNG", "message": text})
+        return
+    turn.put_worker(worker._replace(life=worker.life._replace(is_halted=seen.is_halted)))
 
 
 def suspect(turn: Turn, worker: Worker, condition: Condition) -> None:

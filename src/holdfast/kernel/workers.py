@@ -73,9 +73,18 @@ def worker_opened(turn: Turn, worker: Worker) -> None:
 
 def introduce(turn: Turn, worker: Worker) -> None:
     """Tell a worker of the handshake that the session has been through."""
-    turn.put_worker(worker._replace(phase=WorkerPhase.INITIALIZING))
+    turn.put_worker(_looked_at(turn, worker._replace(phase=WorkerPhase.INITIALIZING)))
     within = turn.state.policy.start_timeout
     turn.send_errand(worker, ErrandKind.INITIALIZE, _handshake_again(turn.state.session), within=within)
+
+
+def _looked_at(turn: Turn, worker: Worker) -> Worker:
+    """A worker that is looked at from time to time while it is being prepared: it may be halted."""
+    if not turn.state.policy.liveness_interval or worker.life.look_at:
+        return worker
+    look_at = turn.now + turn.state.policy.liveness_interval
+    turn.wake(look_at)
+    return worker._replace(life=worker.life._replace(look_at=look_at))
 
 
 def _handshake_again(session: Session) -> bytes:
@@ -219,7 +228,7 @@ def prepare_workers(turn: Turn) -> None:
 
 def _list_or_be_ready(turn: Turn, worker: Worker) -> None:
     if turn.state.session.has_tools:
-        _list_tools(turn, turn.put_worker(worker._replace(phase=WorkerPhase.LISTING)))
+        _list_tools(turn, turn.put_worker(_looked_at(turn, worker._replace(phase=WorkerPhase.LISTING))))
     else:
         _become_ready(turn, worker)
 
@@ -322,7 +331,8 @@ def _why_not_listed(response: Response | None) -> str:
 
 def _become_ready(turn: Turn, worker: Worker) -> None:
     due = turn.now + turn.state.policy.ping_interval if turn.state.policy.ping_interval else 0.0
-    ready = turn.put_worker(worker._replace(phase=WorkerPhase.READY, ready_at=turn.now, due=due))
+    life = worker.life._replace(is_halted=False)
+    ready = turn.put_worker(worker._replace(phase=WorkerPhase.READY, ready_at=turn.now, due=due, life=life))
     turn.record(WorkerReady(worker.generation, worker.role.value, len(worker.catalog.tools)))
     if worker.role is Role.ACTIVE:
         turn.state.restarts = turn.state.restarts._replace(is_degraded=False)

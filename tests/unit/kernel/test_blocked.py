@@ -186,6 +186,22 @@ def test_a_stopped_worker_whose_successor_fails_is_ended_first() -> None:
     assert world.answer_to(1)["result"] == {"ok": 1}
 
 
+@pytest.mark.parametrize("phase", [WorkerPhase.INITIALIZING, WorkerPhase.LISTING])
+def test_a_worker_that_is_halted_before_it_serves_is_replaced_without_waiting_for_its_time(
+    phase: WorkerPhase,
+) -> None:
+    world = blocked(start_timeout=60.0)
+    world.lose_worker()
+    world.worker_up()
+    if phase is WorkerPhase.LISTING:
+        world.worker_says(answer(world.errand(ErrandKind.INITIALIZE), world.server))
+    assert world.worker.phase is phase
+    world.halted = {2}
+    world.advance(6.5)
+
+    assert world.worker.phase is WorkerPhase.STOPPING
+
+
 # --- unknown -----------------------------------------------------------------------------------------------------
 
 

@@ -1,5 +1,6 @@
 """Random histories of the whole kernel: whatever clients, workers and clocks do, the laws hold."""
 
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import HealthCheck, settings
@@ -64,9 +65,11 @@ POLICY = Policy(
 class Kernel(RuleBasedStateMachine):
     """A client, workers and a clock that do anything at any time; the driver proves the laws in every step."""
 
+    policy = POLICY
+
     def __init__(self) -> None:
         super().__init__()
-        self.world = World(POLICY)
+        self.world = World(self.policy)
 
     @property
     def over(self) -> bool:
@@ -236,7 +239,7 @@ class Kernel(RuleBasedStateMachine):
             return
         world = self.world
         data = capture(world.state, world.now)
-        world.state, commands = resume(restore(data, POLICY, world.now, CapsuleLimits()), world.now)
+        world.state, commands = resume(restore(data, self.policy, world.now, CapsuleLimits()), world.now)
         assert broken_invariants(world.state) == []
         world.history.append(Moment(world.now, world.state, ShutDown(), world.state, commands))
         world.note(commands)
@@ -269,6 +272,16 @@ def assert_one_outcome_each(history: list[Moment]) -> None:
     assert open_ids == set()
 
 
+class OneWorkerOnly(Kernel):
+    """The same where a second worker may never be beside the first."""
+
+    policy = replace(POLICY, single=True)
+
+
+TestOneWorkerOnly = OneWorkerOnly.TestCase
+TestOneWorkerOnly.settings = settings(
+    max_examples=15, stateful_step_count=60, deadline=None, suppress_health_check=list(HealthCheck)
+)
 TestKernel = Kernel.TestCase
 TestKernel.settings = settings(
     max_examples=40, stateful_step_count=60, deadline=None, suppress_health_check=list(HealthCheck)
