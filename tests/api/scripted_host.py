@@ -39,6 +39,7 @@ class ScriptedHost:
         self.requests: list[Message] = []
         self.notes: list[Message] = []
         self.answers_health = True
+        self.admits = True
         self.answers_discovery = True
         self._searches: dict[str, Callable[[Message], None]] = {
             "hang": lambda request: None,
@@ -174,7 +175,9 @@ class ScriptedHost:
     def _methods(self, request: Message) -> None:
         method = request["method"]
         if method == "holdfast/health" and self.answers_health:
-            health = {"state": "ready", "generation": 2, "restart_count": 1, "counters": {"requests": 7},
+            state, why = ("ready", None) if self.admits else ("degraded", "worker_unknown")
+            health = {"state": state, "admits": self.admits, "reason_code": why,
+                      "generation": 2, "restart_count": 1, "counters": {"requests": 7},
                       "stateDir": "/home/me/state"}  # fmt: skip
             self.send({"id": request["id"], "result": health})
         elif method == "server/discover" and self.answers_discovery:

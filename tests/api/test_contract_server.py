@@ -36,6 +36,18 @@ def test_health_is_told_even_when_the_host_says_nothing(start: Start) -> None:
     assert b"holdfast_host_up 0" in front.get("/metrics").body
 
 
+def test_ready_says_whether_a_call_would_be_taken_and_health_stays_200(start: Start) -> None:
+    front = start()
+    told = [front.get(path).status for path in ("/ready", "/health")]
+    front.host.admits = False
+    refused = front.get("/ready")
+
+    assert told == [200, 200]
+    assert (refused.status, refused.json["code"]) == (503, "NOT_READY")
+    assert "worker_unknown" in refused.json["message"]
+    assert front.get("/health").status == 200
+
+
 @pytest.mark.requirement("OURS-15-repo")
 @pytest.mark.requirement("S1-4.1-http")
 @pytest.mark.requirement("S1-7.2.2-status")

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from tests.unit.kernel.driver import World, answer, request
 
+from holdfast.kernel.health import health
 from holdfast.kernel.inputs import HeldUp, RestartAsked
 from holdfast.kernel.state import ErrandKind, Role, WorkerPhase
 from holdfast.kernel.vitals import FIRST_LOOK, Condition, Vitals, judge
@@ -415,6 +416,52 @@ def test_a_wish_for_a_fresh_single_worker_ends_the_first_one_first() -> None:
     assert world.state.rollout is Rollout.STABLE
     assert world.last("RolloutEnded").problem == ""
     assert world.count("workers_lost") == 0
+
+
+# --- health ------------------------------------------------------------------------------------------------------
+
+
+def told(world: World) -> tuple[Any, ...]:
+    health_now = health(world.state, world.now, 0.0)
+    return health_now["state"], health_now["reason_code"], health_now["admits"]
+
+
+def test_health_is_ready_only_if_a_call_would_be_taken() -> None:
+    world = blocked(pending_max=2)
+    assert told(world) == ("ready", None, True)
+    world.calls(1, "write")
+    world.calls(2, "write")
+    assert told(world) == ("degraded", "queue_full", False)
+    world.worker_answers(1, {})
+    world.advance(11.0)
+    assert told(world) == ("degraded", "worker_unknown", False)
+
+
+def test_health_admits_calls_that_a_successor_on_its_way_will_take() -> None:
+    world = blocked()
+    world.calls(1, "read")
+    world.halted = {1}
+    world.advance(1.0)
+
+    assert told(world) == ("degraded", "worker_stopped", True)
+
+
+def test_health_tells_that_workers_keep_failing_and_that_nothing_is_taken() -> None:
+    world = blocked(restart_budget=1)
+    world.lose_worker()
+    world.lose_worker()
+
+    assert told(world) == ("degraded", "workers_fail", False)
+
+
+def test_health_tells_that_a_worker_takes_no_more_calls_until_it_takes_one() -> None:
+    world = blocked()
+    for code in ("QUEUE_OVERLOADED", ""):
+        world.calls(1, "read")
+        attempt = world.state.pending[1].attempt
+        error = {"code": -32001, "message": "full", "data": {"code": code}}
+        world.worker_says({"jsonrpc": "2.0", "id": attempt, **({"error": error} if code else {"result": {}})})
+        assert told(world) == (("degraded", "worker_refuses", False) if code else ("ready", None, True))
 
 
 # --- lists -------------------------------------------------------------------------------------------------------

@@ -23,6 +23,8 @@ HEALTH: dict[str, Any] = {
     "uptime_ms": 1500,
     "generation": 3,
     "degraded": True,
+    "admits": False,
+    "reason_code": "worker_stuck",
 }
 
 
@@ -46,6 +48,9 @@ def test_the_page_tells_the_host_its_methods_and_its_tools() -> None:
         "holdfast_uptime_seconds 1.5",
         "holdfast_generation 3",
         "holdfast_degraded 1",
+        "holdfast_admits 0",
+        'holdfast_degraded_reason{reason="worker_stuck"} 1',
+        'holdfast_degraded_reason{reason="worker_stopped"} 0',
         'holdfast_requests_total{method="tools/call",outcome="ok"} 1',
         'holdfast_tool_calls_total{tool="read",outcome="error"} 0',
         'holdfast_tool_call_in_flight{tool="slow"} 1',
