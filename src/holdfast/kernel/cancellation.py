@@ -34,14 +34,14 @@ def cancel(turn: Turn, wanted: object, why: Stop) -> None:
         return  # it is being stopped already, and the first reason is the one that is told
     interrupt(turn, entry, why)
     if not why.answered:
-        note_overdue(turn, entry.generation)
+        note_overdue(turn, entry, is_cancelled=True)
         bury(turn, entry)
         end_silently(turn, entry)
     elif entry.rule is not None and entry.rule.is_ours:
         patience = turn.state.policy.grace + ANSWER_MARGIN
         turn.put(entry._replace(call=step.call, due=turn.now + patience, beat_at=0.0))
     else:
-        note_overdue(turn, entry.generation)
+        note_overdue(turn, entry, is_cancelled=True)
         bury(turn, entry)
         end_stopped(turn, entry, why)
 

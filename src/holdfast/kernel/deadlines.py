@@ -78,7 +78,7 @@ def _request_due(turn: Turn, entry: Pending) -> None:
         _doubt(turn, entry)
     else:
         interrupt(turn, entry, Stop.TIMEOUT)
-        note_overdue(turn, entry.generation)
+        note_overdue(turn, entry)
         step = entry.call.request_stop(Stop.TIMEOUT)
         due = turn.now + turn.state.policy.grace
         turn.put(entry._replace(call=step.call, due=due, is_overdue=True, beat_at=0.0))
@@ -109,7 +109,7 @@ def _doubt(turn: Turn, entry: Pending) -> None:
     """A tool of our own ends its calls by itself; that it did not can only mean that its process hangs."""
     policy = turn.state.policy
     turn.put(entry._replace(is_overdue=True, due=turn.now + policy.ping_timeout + policy.grace))
-    note_overdue(turn, entry.generation)
+    note_overdue(turn, entry)
     worker = turn.state.workers.get(entry.generation)
     if worker is not None:
         check_worker(turn, worker)

@@ -61,13 +61,20 @@ def _acts(worker: Worker, entry: Pending) -> bool:
     return facts is not None and facts.writes
 
 
-def note_overdue(turn: Turn, generation: int) -> None:
-    """A request was not answered by its deadline, or was cancelled: see soon whether its worker lives."""
-    worker = turn.state.workers.get(generation)
-    if worker is None or not turn.state.policy.liveness_interval:
+def note_overdue(turn: Turn, entry: Pending, *, is_cancelled: bool = False) -> None:
+    """A request was not answered by its deadline, or was cancelled: see soon whether its worker lives.
+
+    A worker of our own sees to the end of what was cancelled, and tells what it could not end.
+    """
+    worker = turn.state.workers.get(entry.generation)
+    if worker is None or not turn.state.policy.liveness_interval or entry.method in STREAM_METHODS:
         return
     soon = turn.now + FIRST_LOOK
-    life = worker.life._replace(overdue_since=worker.life.overdue_since or turn.now)
+    is_trusted = is_cancelled and entry.rule is not None and entry.rule.is_ours
+    life = worker.life._replace(
+        overdue_since=worker.life.overdue_since or turn.now,
+        stuck_since=worker.life.stuck_since or (0.0 if is_trusted else turn.now),
+    )
     if not life.look_at or life.look_at > soon:
         life = life._replace(look_at=soon)
         turn.wake(soon)
@@ -100,7 +107,7 @@ def look_at_worker(turn: Turn, worker: Worker) -> None:
     if not worker.ping and _is_to_be_asked(turn, worker, calls):
         check_worker(turn, worker)
         worker = turn.state.workers[worker.generation]
-    if worker.ping or (worker.life.overdue_since and calls):
+    if worker.ping or (worker.life.stuck_since and calls):
         turn.commands.append(LookAtWorker(worker.generation))
     if is_unheard(turn, worker):
         for entry in calls:
@@ -141,13 +148,13 @@ def _next_look(turn: Turn, worker: Worker, calls: list[Pending]) -> float:
     elif calls:
         times.append(max(life.asked_at + policy.liveness_interval, now + FIRST_LOOK))
         times += [entry.sent_at + FIRST_LOOK for entry in calls if entry.sent_at > life.asked_at]
-    if calls and life.overdue_since:
+    if calls and life.stuck_since:
         times.append(_stuck_since(worker, calls) + policy.suspect_after)
     return min((at for at in times if at > now + _EARLY), default=0.0)
 
 
 def _stuck_since(worker: Worker, calls: list[Pending]) -> float:
-    return max(worker.life.overdue_since, min(entry.sent_at for entry in calls))
+    return max(worker.life.stuck_since, min(entry.sent_at for entry in calls))
 
 
 def worker_seen(turn: Turn, seen: WorkerSeen) -> None:
@@ -166,7 +173,7 @@ def worker_seen(turn: Turn, seen: WorkerSeen) -> None:
     silent = _silent(turn, worker)
     vitals = Vitals(
         silent=silent + _EARLY if worker.ping else 0.0,
-        stuck=turn.now - _stuck_since(worker, calls) + _EARLY if calls and life.overdue_since else 0.0,
+        stuck=turn.now - _stuck_since(worker, calls) + _EARLY if calls and life.stuck_since else 0.0,
         has_answered=life.has_answered,
         is_overdue=bool(life.overdue_since),
         is_halted=life.is_halted,

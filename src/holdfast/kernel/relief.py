@@ -74,6 +74,6 @@ def call_ended(turn: Turn, worker: Worker) -> None:
     """A call of a worker has ended, or goes on visibly: it is not stuck."""
     life = worker.life
     if life.overdue_since:
-        worker = turn.put_worker(worker._replace(life=life._replace(overdue_since=0.0)))
+        worker = turn.put_worker(worker._replace(life=life._replace(overdue_since=0.0, stuck_since=0.0)))
     if life.condition is Condition.STUCK:
         heard_again(turn, worker)

@@ -64,6 +64,7 @@ class Life(NamedTuple):
     has_answered: bool = False  # such a ping, while the call was still under way
     knows_ping: bool = False  # it has answered one at some time
     overdue_since: float = 0.0  # a call was overdue or cancelled, and none has ended since
+    stuck_since: float = 0.0  # the same without the calls that it is trusted to have stopped
     is_halted: bool = False
     cpu: float | None = None  # seconds of its process tree, as last seen
     cpu_when_asked: float | None = None

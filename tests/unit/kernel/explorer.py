@@ -295,6 +295,7 @@ def canonical(node: Node) -> object:
                 look_at=_since(one.life.look_at, now) or 0.0,
                 asked_at=_since(one.life.asked_at, now) or 0.0,
                 overdue_since=_since(one.life.overdue_since, now) or 0.0,
+                stuck_since=_since(one.life.stuck_since, now) or 0.0,
                 suspected_at=_since(one.life.suspected_at, now) or 0.0,
                 relief_at=_since(one.life.relief_at, now) or 0.0,
                 cpu=one.life.cpu and one.life.cpu - now,

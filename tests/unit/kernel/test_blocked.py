@@ -366,6 +366,27 @@ def test_a_worker_whose_calls_go_on_ending_is_not_stuck() -> None:
     assert world.worker.life.condition is Condition.FINE
 
 
+def test_a_server_of_our_own_is_trusted_to_have_stopped_what_was_cancelled_as_long_as_it_answers() -> None:
+    world = blocked()
+    world.calls(1, "ours")
+    world.cancels(1)
+    world.calls(2, "write")
+    for _ in range(60):
+        world.advance(0.5)
+        if world.worker.ping:
+            answer_ping(world)
+
+    assert world.worker.life.condition is Condition.FINE
+
+
+def test_a_stream_that_its_client_closes_is_no_call_that_hangs() -> None:
+    world = blocked()
+    world.client_sends(request(1, "subscriptions/listen"))
+    world.cancels(1)
+
+    assert not world.worker.life.overdue_since
+
+
 # --- one worker only ---------------------------------------------------------------------------------------------
 
 
