@@ -54,6 +54,34 @@ def test_a_call_that_is_sent_twice_against_its_contract_breaks_the_first_law() -
     assert broken(moment._replace(after=after), 1) == ["read was sent twice"]
 
 
+def hedged() -> Moment:
+    """The moment in which a call of a blocked worker is sent to a second one."""
+    world = World.live(liveness_interval=5.0, spare=True)
+    world.make_ready(2)
+    world.calls(1, "read")
+    world.halted = {1}
+    world.advance(0.4)
+    world.tick()
+    world.advance(0.2)
+    return next(
+        moment for moment in world.history if any(entry.earlier for entry in moment.after.pending.values())
+    )
+
+
+def test_a_call_that_a_third_worker_gets_or_that_may_not_be_repeated_breaks_the_first_law() -> None:
+    moment = hedged()
+    after, before = moment.after.copy(), moment.before.copy()
+    write = World.live()
+    write.calls(1, "write")
+    after.pending[1] = after.pending[1]._replace(rule=write.state.pending[1].rule)
+    before.pending[1] = before.pending[1]._replace(earlier=moment.after.pending[1].earlier)
+    text = "was sent to a second worker although that may not be"
+
+    assert broken_laws(moment) == []
+    assert f"read {text}" in broken(moment._replace(after=after), 1)
+    assert f"read {text}" in broken(moment._replace(before=before), 1)
+
+
 def test_a_replay_that_is_not_charged_breaks_the_first_law() -> None:
     moment = dispatched()
     after = moment.after.copy()
