@@ -14,7 +14,8 @@ from typing import Any
 from holdfast.contract.canonical import fingerprint
 from holdfast.errors import ToolError, UsageError
 from holdfast.launch.documents import schema, violations
-from holdfast.launch.run_config_rules import Problem, broken_rules
+from holdfast.launch.run_config_rules import broken_rules
+from holdfast.launch.token_grants import Problem
 from holdfast.launch.writing.model.recorded import RECORDED
 from holdfast.launch.yaml_reading import YamlError, read_yaml
 

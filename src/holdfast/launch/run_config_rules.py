@@ -3,7 +3,7 @@
 import string
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 from holdfast.errors import ToolError
@@ -11,9 +11,10 @@ from holdfast.git.acting import checked_address
 from holdfast.git.asking import GitError
 from holdfast.launch.forge_places import AUTO, KINDS, PLAIN, ForgeAddressError, place_of
 from holdfast.launch.patching.fence import Fence
+from holdfast.launch.token_grants import Problem
 from holdfast.launch.writing.model.recorded import RECORDED
 
-__all__ = ["TEMPLATE_NAMES", "Problem", "broken_rules", "problem_of_repository"]
+__all__ = ["TEMPLATE_NAMES", "broken_rules", "problem_of_repository"]
 
 TEMPLATE_NAMES = frozenset({"github_ref", "github_repo_url", "product_name", "product_slug", "run_id"})
 """The names that templates of commits may use between braces."""
@@ -32,14 +33,6 @@ _PATH_LISTS = (
     "/ingestion/example_directories",
 )
 _PATHS = ("/hugo/config_dir", "/hugo/config_snapshot_dir")
-
-
-class Problem(NamedTuple):
-    """One thing that is wrong, and where."""
-
-    path: str
-    keyword: str
-    message: str
 
 
 def broken_rules(config: Mapping[str, Any]) -> list[Problem]:

@@ -11,9 +11,8 @@ from urllib.parse import urlsplit
 
 from holdfast.errors import ToolError, UsageError
 from holdfast.launch.forge_places import AUTO, ForgeAddressError, place_of
-from holdfast.launch.run_config_rules import Problem
 
-__all__ = ["USUAL_GRANTS", "TokenGrants", "TokenUse", "token_uses"]
+__all__ = ["USUAL_GRANTS", "Problem", "TokenGrants", "TokenUse", "token_uses"]
 
 _USUAL = (
     ("GITHUB_TOKEN", "github.com"), ("GITHUB_TOKEN", "api.github.com"), ("GITHUB_TOKEN", "*.ghe.com"),
@@ -22,6 +21,14 @@ _USUAL = (
 _GRANT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=((?:\*\.)?[A-Za-z0-9.-]+(?::\d+)?|\[[0-9a-fA-F:]+\](?::\d+)?)")
 _LOOPBACK = re.compile(r"localhost|127(?:\.\d{1,3}){3}|\[::1\]")
 _NOT_ASKED = ("none:", "recorded:", "embedded:")
+
+
+class Problem(NamedTuple):
+    """One thing that is wrong in a run configuration, and where."""
+
+    path: str
+    keyword: str
+    message: str
 
 
 class TokenUse(NamedTuple):
