@@ -144,6 +144,14 @@ def test_a_manifest_is_told_in_sentences(tmp_path: Path) -> None:
     ]
 
 
+def test_an_extra_that_adds_nothing_is_no_claim(tmp_path: Path) -> None:
+    text = FULL.replace('excel = ["', 'integrations = []\nexcel = ["')
+    assert "integrations" in text
+    facts, _, _ = built(place_of(tmp_path, {"pyproject.toml": text.encode()}))
+
+    assert [item["name"] for item in facts["extras"]] == ["excel"]
+
+
 _CLONE = "# tablekit\n\n```\npip install .    # in a clone; '.[excel]' reads more\n```\n"
 
 

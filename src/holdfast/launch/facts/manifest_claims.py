@@ -203,7 +203,8 @@ def _extras(known: Gathered, ecosystem: Ecosystem, manifest: Manifest, package: 
         needed = [parts for parts in map(ecosystem.requirement, entries) if parts[0]]
         names = [name for name, _, _ in needed]
         if (
-            (not names and entries[0].value)
+            not entries
+            or (not names and entries[0].value)
             or _FOR_DEVELOPERS.fullmatch(extra)
             or manifest.value("name").lower() in map(str.lower, names)
         ):
