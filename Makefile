@@ -123,7 +123,7 @@ probe: setup
 
 # Every attack of the collection; what a scenario starts, reaches, writes or loads beyond its list is a failure.
 hostile: setup $(CLIENTS)
-	HOLDFAST_HOSTILE=full $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup $(HOSTILE)
+	PATH="$(CURDIR)/$(BIN):$$PATH" HOLDFAST_HOSTILE=full $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup $(HOSTILE)
 
 chaos: chaos-host
 

@@ -81,7 +81,13 @@ def spied(*options: str) -> Iterator[Found]:
     try:
         shutil.copy(SPY, place / "spy.py")
         line = [sys.executable, "-m", "holdfast", "run", "--http", "127.0.0.1:0", *options, "--", sys.executable]
-        environment = {**os.environ, "HOLDFAST_HTTP_TOKEN": TOKEN, "OPERATOR_SECRET": SECRET, "HOME": str(place)}
+        environment = {
+            **os.environ,
+            "HOLDFAST_HTTP_TOKEN": TOKEN,
+            "OPERATOR_SECRET": SECRET,
+            "OPERATOR_NUMBER": "0003",
+            "HOME": str(place),
+        }
         environment |= {"HOLDFAST_STATE_DIR": str(place / "state"), "HOLDFAST_CONFIG": "none", MARK: TOKEN[:5]}
         with (place / "stderr").open("wb") as stderr:
             host = subprocess.Popen(
@@ -99,25 +105,28 @@ def spied(*options: str) -> Iterator[Found]:
         shutil.rmtree(place)
 
 
-def test_a_worker_that_is_not_trusted_gets_harmless_variables_and_the_allowed_and_finds_no_others() -> None:
-    with spied("--untrusted", "--env", "GIVEN=here") as found:
-        names = {name for name in found.own if not name.startswith("LC_")}
-
-        assert names <= HARMLESS | {"GIVEN", "HOLDFAST_CUSTODY"}
-        assert {"GIVEN", "HOME", "PATH"} <= names
-        assert found.own["GIVEN"] == "here"
-        assert found.showing(TOKEN) == found.showing(SECRET) == found.showing(PREFIX) == []
-        (host,) = [one for one in found.of_host() if one["pid"] == found.host]
-        front = [
-            one for one in found.of_host() if "holdfast.api.program" in one["words"] and "-S" not in one["words"]
-        ]
-        assert [(one["environ"], one["memory"]) for one in (host, *front)] == [(None, False), (None, False)]
-        assert {found.host, front[0]["pid"]} <= found_by_mark()
+@pytest.fixture(scope="module")
+def untrusted() -> Iterator[Found]:
+    """A host whose worker is not trusted, and has looked around."""
+    with spied("--untrusted", "--env", "GIVEN=here", "--env", "OPERATOR_NUMBER") as found:
+        yield found
 
 
-def test_a_variable_of_the_host_can_be_allowed() -> None:
-    with spied("--untrusted", "--env", "OPERATOR_SECRET") as allowed:
-        assert allowed.own["OPERATOR_SECRET"] == SECRET
+def test_a_worker_that_is_not_trusted_gets_harmless_variables_and_the_allowed_and_finds_no_others(
+    untrusted: Found,
+) -> None:
+    names = {name for name in untrusted.own if not name.startswith("LC_")}
+
+    assert names <= HARMLESS | {"GIVEN", "OPERATOR_NUMBER", "HOLDFAST_CUSTODY"}
+    assert {"GIVEN", "HOME", "PATH"} <= names
+    assert (untrusted.own["GIVEN"], untrusted.own["OPERATOR_NUMBER"]) == ("here", "0003")
+    assert untrusted.showing(TOKEN) == untrusted.showing(SECRET) == untrusted.showing(PREFIX) == []
+    (host,) = [one for one in untrusted.of_host() if one["pid"] == untrusted.host]
+    front = [
+        one for one in untrusted.of_host() if "holdfast.api.program" in one["words"] and "-S" not in one["words"]
+    ]
+    assert [(one["environ"], one["memory"]) for one in (host, *front)] == [(None, False), (None, False)]
+    assert {untrusted.host, front[0]["pid"]} <= found_by_mark()
 
 
 def test_a_trusted_worker_has_all_but_the_token_which_the_system_shows_not_even_to_root() -> None:
@@ -134,13 +143,12 @@ def test_a_trusted_worker_has_all_but_the_token_which_the_system_shows_not_even_
                 shown.read_bytes()
 
 
-def test_another_user_finds_no_secret_and_no_state() -> None:
+def test_another_user_finds_no_secret_and_no_state(untrusted: Found) -> None:
     if os.getuid() != 0:
         pytest.skip("only root can be somebody else")
-    with spied("--untrusted") as found:
-        listed = as_somebody_else("ls", "-R", str(found.place / "state"))
-        modes = {path: path.stat().st_mode & 0o777 for path in (found.place / "state").rglob("*")}
-        processes = as_somebody_else("ps", "axewww")
+    listed = as_somebody_else("ls", "-R", str(untrusted.place / "state"))
+    modes = {path: path.stat().st_mode & 0o777 for path in (untrusted.place / "state").rglob("*")}
+    processes = as_somebody_else("ps", "axewww")
 
     assert listed.returncode != 0
     assert processes.returncode == 0

@@ -73,9 +73,13 @@ def place(tmp_path: Path) -> Place:
     return place
 
 
-@pytest.mark.parametrize("name", _TEMPLATES)
-@pytest.mark.parametrize("level", ["root", "production", "theme"])
-def test_a_site_that_grants_itself_everything_gets_nothing(place: Place, name: str, level: str) -> None:
+# The place of the configuration matters to each way out alike: two of them are tried at every place.
+_TRIED = [("production", "tailwind"), ("theme", "tailwind"), ("theme", "environment")]
+_TRIED += [("root", name) for name in _TEMPLATES]
+
+
+@pytest.mark.parametrize(("level", "name"), _TRIED)
+def test_a_site_that_grants_itself_everything_gets_nothing(place: Place, level: str, name: str) -> None:
     site, product = place.root / "site", place.root / "product"
     make_site(site)
     if level == "root":
