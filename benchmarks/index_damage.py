@@ -121,7 +121,8 @@ def _answer(index: Any, question: dict[str, Any]) -> str:
 
 
 def _shown(payload: dict[str, Any]) -> str:
-    if any("is damaged" in warning["message"] for warning in payload["warnings"]):
+    told = [warning["message"] for warning in payload["warnings"]]
+    if any("is damaged" in message or "has answered instead" in message for message in told):
         return _REFUSED
     return json.dumps({key: value for key, value in payload.items() if key not in _VOLATILE}, sort_keys=True)
 
@@ -154,9 +155,9 @@ def outcome_of(ask: Callable[[], list[str]], before: list[str]) -> tuple[str, st
         return ("refused", "") if error.code == "NO_INDEX" else ("RAW", repr(error))
     except BaseException as error:
         return "RAW", f"{type(error).__name__}: {error}"[:200]
-    differs = [old for old, new in zip(before, after, strict=True) if old != new and new != _REFUSED]
-    if differs:
-        return "WRONG", ""
+    for question, old, new in zip(QUESTIONS, before, after, strict=True):
+        if new not in (old, _REFUSED):
+            return "WRONG", f"{question}: {json.loads(new)['warnings']}"[:300]
     return ("same" if after == before else "refused"), ""
 
 

@@ -10,6 +10,9 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from holdfast.errors import WireError
+from holdfast.wire.codec import decode, encode
+
 __all__ = ["ProgressMeter"]
 
 # A report without a number, such as a line of a program's output, must rise too; by so little that the numbers
@@ -66,7 +69,7 @@ class ProgressMeter:
         if total is not None:
             notice["total"] = total
         if data is not None:
-            notice["data"] = data
+            notice["data"] = _as_sent(data)
         now = self._loop.time()
         if now >= self._next:
             self._drop_waiting()  # older than this one, and its timer would let the next one through too soon
@@ -101,3 +104,12 @@ class ProgressMeter:
         self._next = now + self._interval
         notice["ts"] = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         self._send(notice)
+
+
+def _as_sent(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The data as JSON has it now: a report may wait, and what cannot be sent is the error of who reports it."""
+    try:
+        copied: dict[str, Any] = decode(encode(dict(data)))
+    except (TypeError, ValueError, WireError) as error:
+        raise ValueError(f"the data of a progress report has to be JSON: {error}") from error
+    return copied

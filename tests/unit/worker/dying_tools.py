@@ -33,7 +33,7 @@ async def mortal(
         file.write(f"{os.getpid()}\n")
         file.seek(0)
         runs = len(file.readlines())
-    await ctx.progress("at work", progress=runs)
+    await ctx.progress("at work", progress=runs, data={"runs": [runs]})
     if runs > deaths:
         return Runs(runs, os.getpid())
     if how == "half":

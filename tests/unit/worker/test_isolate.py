@@ -107,6 +107,7 @@ def test_a_call_that_is_cancelled_while_it_runs_again_is_not_begun_a_third_time(
             arguments = {"note": str(note), "deaths": 99, "how": "stall"}
             number = client.start_call("safe", arguments, {"progressToken": "t"})
             await client.wait_for(lambda message: _progress(message) == 2, what="the second run")
+            assert [notice["data"] for notice in client.progress_of("t")] == [{"runs": [1]}, {"runs": [2]}]
             client.notify("notifications/cancelled", requestId=number)
             await client.request("ping")
             await _until_ended(client)

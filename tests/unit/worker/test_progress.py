@@ -5,6 +5,8 @@ import itertools
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from holdfast.settings import Settings
 from holdfast.testing import MockClock, connect
 from holdfast.worker.context import Context
@@ -137,5 +139,36 @@ def test_legacy_framing_sends_progress_with_the_request_id_and_without_a_token()
 
             assert notice["params"]["id"] == number
             assert set(notice["params"]) >= {"id", "tool", "message", "stream", "phase", "ts"}
+
+    MockClock().run(test())
+
+
+def test_early_results_travel_with_a_report_as_they_were_when_it_was_made() -> None:
+    server = Server("early", version="1.0.0")
+
+    @server.tool()
+    async def work(ctx: Context) -> None:
+        """Reports what it has so far."""
+        found = {"hits": [1]}
+        await ctx.progress("first", progress=1, data=found)
+        await ctx.progress("second", progress=2, data=found)
+        found["hits"].append(2)
+        await asyncio.sleep(5)
+
+    async def test() -> None:
+        async with connect(server, settings=QUIET) as client:
+            await client.answer_to(client.start_call("work", meta={"progressToken": "p"}))
+
+            assert [notice["data"] for notice in client.progress_of("p")] == [{"hits": [1]}, {"hits": [1]}]
+
+    MockClock().run(test())
+
+
+def test_data_that_is_not_json_is_the_error_of_the_tool_that_reports_it() -> None:
+    async def test() -> None:
+        meter = ProgressMeter(lambda _: None, {}, 0.25, asyncio.get_running_loop())
+        meter.report("sent", 1)
+        with pytest.raises(ValueError, match="has to be JSON"):  # at once, although the report would wait
+            meter.report("waits", 2, data={"one": object()})
 
     MockClock().run(test())
