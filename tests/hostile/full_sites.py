@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.hostile.places import HOLDFAST, Place, make_place
+from tests.hostile.repositories import plant_everything
 from tests.hostile.syscalls import SUPPORTED
 from tests.hostile.tracer import trace
 from tests.launch.products import commit_all, make_product, make_site, run_config
@@ -124,6 +125,22 @@ def test_a_site_that_grants_itself_everything_gets_nothing(place: Place, level: 
     for folder in ("state", "cache", "tmp"):
         assert place.secret.encode() not in b"".join(_contents(place.root / folder))
     assert place.secret.encode() not in out + errors
+
+
+def test_a_run_about_a_hostile_repository_started_inside_of_it_does_only_what_is_listed(place: Place) -> None:
+    site = place.root / "site"
+    make_site(site)
+    commit = plant_everything(place.repository, place.outside)
+    config = place.root / "run.yaml"
+    run = run_config(place.repository, commit, site, commit_all(site), required_sections=["products"])
+    config.write_text(json.dumps(run))
+    command = [HOLDFAST, "launch", "start", str(config), "--offline-links"]
+    with trace(command, cwd=place.repository, environment=place.environment) as traced:
+        _, errors = traced.process.communicate(timeout=240)
+    assert b"Traceback" not in errors
+    assert b"FACTS_READY" in errors, "all that reads the product has run"
+    assert place.unlisted(traced.events) == []
+    assert not (place.outside / "trapped").exists()
 
 
 def _contents(folder: Path) -> list[bytes]:

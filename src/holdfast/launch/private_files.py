@@ -6,8 +6,7 @@ older version, or another program, has left open is closed when the workspace is
 
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from threading import Lock
 
@@ -41,15 +40,27 @@ class _Mask:
 _MASK = _Mask()
 
 
-@contextmanager
-def held_private(root: Path) -> Iterator[None]:
-    """Everything below `root` is private, and so is what is written meanwhile."""
-    _MASK.take()
-    try:
-        make_private(root)
-        yield
-    finally:
+class _Held:
+    """A directory that is held. A generator would let go when it is collected, at the end of the process, too."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def __enter__(self) -> None:
+        _MASK.take()
+        try:
+            make_private(self._root)
+        except BaseException:
+            _MASK.leave()
+            raise
+
+    def __exit__(self, *_: object) -> None:
         _MASK.leave()
+
+
+def held_private(root: Path) -> AbstractContextManager[None]:
+    """Everything below `root` is private, and so is what is written meanwhile."""
+    return _Held(root)
 
 
 def make_private(root: Path) -> None:

@@ -1,6 +1,8 @@
 """What runs leave on disk is for their owner alone, file by file."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -68,6 +70,18 @@ def test_a_workspace_that_was_opened_by_hand_is_closed_again_and_two_services_sh
         second.close()
 
     assert open_to_others(root) == []
+
+
+def test_a_process_that_ends_while_it_holds_a_workspace_says_nothing_of_it(tmp_path: Path) -> None:
+    program = (
+        "import os, pathlib, sys; from holdfast.launch.private_files import held_private\n"
+        "os.held = held_private(pathlib.Path(sys.argv[1]))\nos.held.__enter__()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path)], check=True, capture_output=True, text=True
+    )
+
+    assert done.stderr == ""
 
 
 def test_a_service_that_cannot_be_opened_leaves_the_mask_as_it_was(tmp_path: Path) -> None:
