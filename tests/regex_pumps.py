@@ -23,6 +23,7 @@ __all__ = ["Expression", "expressions", "pumps", "slow_text", "uncollected"]
 _ROOT = Path(holdfast.__file__).parent
 _CALLS = {"compile", "match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer"}
 _ANCHORED = {"match", "fullmatch"}
+_IMPORT = re.compile(r"^\s*import re$", re.MULTILINE)  # others compile no expression of this module
 _MANY = 64  # repetitions of more are without an end for this purpose
 _NAME = "tablekit"
 _SIZES = (10, 16, 22)
@@ -53,20 +54,21 @@ class _Call(NamedTuple):
 
 @cache
 def _trees() -> dict[str, ast.Module]:
-    files = sorted(_ROOT.rglob("*.py"))
-    return {str(file): ast.parse(file.read_text(encoding="utf-8")) for file in files}
+    texts = {str(file): file.read_text(encoding="utf-8") for file in sorted(_ROOT.rglob("*.py"))}
+    return {file: ast.parse(text) for file, text in texts.items() if _IMPORT.search(text)}
 
 
 @cache
 def _calls() -> tuple[_Call, ...]:
     found = []
     for file, tree in _trees().items():
+        nodes = list(ast.walk(tree))
         names = {
             id(node.value): node.targets[0].id
-            for node in ast.walk(tree)
+            for node in nodes
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
         }
-        for node in ast.walk(tree):
+        for node in nodes:
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args):
                 continue
             owner = node.func.value
