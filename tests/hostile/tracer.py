@@ -98,7 +98,7 @@ class Traced:
         arguments = struct.unpack_from("<6Q", request, 32)
         call = SYSCALLS[number]
         program = _link(f"/proc/{pid}/exe")
-        with suppress(ProcessLookupError):  # killed meanwhile: the call was never made
+        with suppress(ProcessLookupError, FileNotFoundError):  # killed meanwhile: the call was never made
             subject = _subject(pid, call, arguments)
             if call.kind != "exec" or os.path.exists(subject):  # each folder of PATH is tried
                 self.events.append(Event(call.kind, subject, program))
