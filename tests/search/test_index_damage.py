@@ -150,6 +150,18 @@ def test_damaged_findings_of_linters_are_left_out_with_a_warning(repository: Rep
             assert kept.known("ruff", b"") == {}
 
 
+def test_a_mended_seal_of_findings_ends_the_warning_of_an_open_index(repository: Repository, cache: Path) -> None:
+    build_index(repository, cache)
+    path = build_of(repository, cache).lint
+    with FindingsFile(path) as kept:
+        kept.note("ruff", "1", b"")
+    request = SearchRequest.from_arguments({"query": "budget"})
+    with open_index(repository, cache) as index:
+        with flipped(path.with_name(f"{path.name}.seal"), 3):
+            assert "is damaged" in index.search(request)["warnings"][0]["message"]
+        assert index.search(request)["warnings"] == []
+
+
 def test_a_seal_that_is_taken_off_during_the_look_accuses_no_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"before")
     seal = Seal(tmp_path / "seal.json")

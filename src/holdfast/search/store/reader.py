@@ -120,15 +120,19 @@ class StoreReader:
         self.generation, self._files, self._paths = generation, None, None
         self._remembered, self._known_paths = {}, {}
 
-    def lint_stamp(self) -> tuple[int, int]:
-        """Changes whenever linters said more; zeros where none was asked."""
+    def lint_stamp(self) -> tuple[int, ...]:
+        """Changes whenever linters said more, and with the seal of it; zeros where none was asked."""
         if self.lint is None or not os.access(self.lint, os.F_OK):
             return (0, 0)
         try:
             status = self.lint.stat()
         except OSError:
             return (0, 0)
-        return (status.st_mtime_ns, status.st_size)
+        try:
+            sealed = os.stat(f"{self.lint}.seal").st_mtime_ns
+        except OSError:
+            sealed = 0
+        return (status.st_mtime_ns, status.st_size, sealed)
 
     def facts(self) -> IndexFacts:
         """What holds for the whole index."""
