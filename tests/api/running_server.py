@@ -157,4 +157,6 @@ def started(
 def own_environment(folder: Path, mark: str) -> dict[str, str]:
     """An environment in which nothing on this machine has a say."""
     outer = {key: value for key, value in os.environ.items() if not key.startswith("HOLDFAST_")}
-    return {**outer, MARK: mark, "HOLDFAST_STATE_DIR": str(folder / "state"), "HOLDFAST_CONFIG": "none"}
+    own = {MARK: mark, "HOLDFAST_STATE_DIR": str(folder / "state"), "HOLDFAST_CONFIG": "none"}
+    # Tests halt a worker to have it busy for as long as they like: here that is no reason to replace it.
+    return {**outer, **own, "HOLDFAST_LIVENESS_INTERVAL": "0"}

@@ -180,7 +180,7 @@ def test_a_body_that_is_too_large_is_refused_with_the_limit(harbour: McpServer) 
 
 def test_a_path_that_is_none_is_answered_with_those_that_are(harbour: McpServer) -> None:
     got = harbour.get("/nowhere")
-    assert (got.status, got.json["hint"]) == (404, "There is /mcp, /health, /metrics.")
+    assert (got.status, got.json["hint"]) == (404, "There is /mcp, /health, /ready, /metrics.")
 
 
 def test_there_is_nothing_to_get_or_delete_without_a_session(harbour: McpServer) -> None:
