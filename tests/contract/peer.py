@@ -44,6 +44,7 @@ class Peer:
         self.state = state
         state.mkdir(parents=True, exist_ok=True)
         own = {"HOLDFAST_MCP_MODE": self.mode, "HOLDFAST_STATE_DIR": str(state), **settings}
+        own.setdefault("HOLDFAST_MAX_MESSAGE_BYTES", str(8 << 20))  # the default of `run` is larger
         kept = {key: value for key, value in os.environ.items() if not key.startswith("HOLDFAST_")}
         with (state / "stderr").open("wb") as stderr:
             self.process = subprocess.Popen(

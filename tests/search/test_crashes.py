@@ -27,7 +27,7 @@ from holdfast.search.library import build_index
 from holdfast.search.prepare import prepare
 from holdfast.search.repository import find_repository
 class Here:
-    def map(self, items, stop):
+    def map(self, items, stop, revise):
         return ((key, prepare(payload)) for key, payload in items)
 build.parser_pool = update.parser_pool = lambda files: nullcontext(Here())
 root, cache, kind, moment, step = sys.argv[1:]

@@ -241,7 +241,7 @@ def test_a_damaged_file_of_findings_is_like_none(repository: Repository, cache: 
 
 
 OPTIONS: dict[str, Any] = {
-    "mode": "all", "sqlite": False, "incremental": True, "stub_embeddings": False, "use_artifacts": False,
+    "mode": "all", "sqlite": False, "incremental": True, "use_artifacts": False,
     "artifacts_dir": None, "progress": lambda *_: None, "stop": lambda: False,
 }  # fmt: skip
 

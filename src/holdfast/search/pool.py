@@ -69,7 +69,9 @@ class _Worker:
 
     def __init__(self, task: str, memory_limit: int) -> None:
         life, self._life = os.pipe()
-        command = module_command("holdfast.search.pool_worker", task, str(memory_limit), str(life))
+        foreign = not task.startswith("holdfast.")
+        words = (task, str(memory_limit), str(life))
+        command = module_command("holdfast.search.pool_worker", *words, user_code=foreign)
         try:
             # In a session of its own, Ctrl-C in the terminal is ours to handle.
             self._process = subprocess.Popen(

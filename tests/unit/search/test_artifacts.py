@@ -28,7 +28,7 @@ def test_a_healthy_index_has_no_issues(indexed: Indexed) -> None:
     assert report(indexed)["health"] == {"issues": [], "hints": []}
 
 
-def test_the_bytes_of_an_index_are_checked_once_until_they_change(indexed: Indexed, tmp_path: Path) -> None:
+def test_a_changed_bit_is_noticed_although_size_and_time_of_its_file_are_those_of_before(indexed: Indexed, tmp_path: Path) -> None:
     polled = indexed.copied(tmp_path / "cache")
     assert report(polled)["health"]["issues"] == []
     file = next(polled.build.terms.glob("*.pos"))
@@ -38,7 +38,6 @@ def test_the_bytes_of_an_index_are_checked_once_until_they_change(indexed: Index
     file.write_bytes(content)
     os.utime(file, ns=(written.st_atime_ns, written.st_mtime_ns))
 
-    assert report(polled)["health"]["issues"] == []  # nothing shows that it was touched, so it is not read again
     checked = check_status(polled.repository, polled.cache, capabilities={}, warnings=())
     assert "index-damaged" in [finding["code"] for finding in checked["findings"]]
     assert "damaged" in report(polled)["health"]["issues"][0]
