@@ -6,6 +6,7 @@ before that, over and over, with an end on which it fails.
 """
 
 import ast
+import contextlib
 import importlib
 import itertools
 import re
@@ -18,21 +19,25 @@ from typing import Any, NamedTuple
 
 import holdfast
 
-__all__ = ["Expression", "expressions", "pumps", "slow_text", "uncollected"]
+__all__ = ["LIMIT", "LONG", "Expression", "expressions", "pumps", "slow_text", "uncollected"]
 
 _ROOT = Path(holdfast.__file__).parent
 _CALLS = {"compile", "match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer"}
 _ANCHORED = {"match", "fullmatch"}
-_IMPORT = re.compile(r"^\s*import re$", re.MULTILINE)  # others compile no expression of this module
 _MANY = 64  # repetitions of more are without an end for this purpose
 _NAME = "tablekit"
-_SIZES = (10, 16, 22)
+_SIZES = (10, 16, 22, 28, 34, 42, 52, 66, 84, 110, 160)
+_SHORT = 2500
+_SUSPECT = 0.0004  # seconds for a short text
+LONG = 20_000
+LIMIT = 0.03  # seconds of the CPU
 
 
 class Expression(NamedTuple):
     """A regular expression; `ways` are match, fullmatch, or search for all that may start anywhere."""
 
-    place: str
+    file: str
+    place: str  # the name of the variable, or how the expression begins
     pattern: str
     flags: int
     ways: tuple[str, ...]
@@ -45,50 +50,50 @@ class Expression(NamedTuple):
 class _Call(NamedTuple):
     file: str
     line: int
-    end: int
     verb: str
     pattern: ast.expr
     flags: ast.expr | None
     name: str  # of the variable that it is assigned to
 
 
+_CALL = re.compile(
+    r"(?:^[ \t]*(\w+)(?:: [^=\n]+)? = )?(?<![\w.])re\.(" + "|".join(sorted(_CALLS)) + r")\(", re.MULTILINE
+)
+_FLAGS_AT = {"compile": 1, "match": 2, "fullmatch": 2, "search": 2, "findall": 2, "finditer": 2}
+
+
 @cache
-def _trees() -> dict[str, ast.Module]:
-    texts = {str(file): file.read_text(encoding="utf-8") for file in sorted(_ROOT.rglob("*.py"))}
-    return {file: ast.parse(text) for file, text in texts.items() if _IMPORT.search(text)}
+def _sources() -> dict[str, str]:
+    files = sorted(_ROOT.rglob("*.py"))
+    return {str(file): text for file in files if "re." in (text := file.read_text(encoding="utf-8"))}
 
 
 @cache
 def _calls() -> tuple[_Call, ...]:
     found = []
-    for file, tree in _trees().items():
-        nodes = list(ast.walk(tree))
-        names = {
-            id(node.value): node.targets[0].id
-            for node in nodes
-            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
-        }
-        for node in nodes:
-            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args):
-                continue
-            owner = node.func.value
-            if isinstance(owner, ast.Name) and owner.id == "re" and node.func.attr in _CALLS:
-                place = {"compile": 1, "match": 2, "fullmatch": 2, "search": 2, "findall": 2, "finditer": 2}
-                at = place.get(node.func.attr, 99)
+    for file, text in _sources().items():
+        for start in _CALL.finditer(text):
+            node = _call_at(text, text.index("re.", start.start(2) - 3))
+            if node is not None and node.args:
+                at = _FLAGS_AT.get(start[2], 99)
                 flags = next((one.value for one in node.keywords if one.arg == "flags"), None)
                 flags = flags or (node.args[at] if len(node.args) > at else None)
-                found.append(
-                    _Call(
-                        file,
-                        node.lineno,
-                        node.end_lineno or 0,
-                        node.func.attr,
-                        node.args[0],
-                        flags,
-                        names.get(id(node), ""),
-                    )
-                )
+                line = text.count("\n", 0, start.start(2)) + 1
+                found.append(_Call(file, line, start[2], node.args[0], flags, start[1] or ""))
     return tuple(found)
+
+
+def _call_at(text: str, start: int) -> ast.Call | None:
+    """The call that begins there: up to the first closing parenthesis with which it is complete."""
+    end = start
+    for _ in range(200):
+        end = text.find(")", end) + 1
+        if not end:
+            return None
+        with contextlib.suppress(SyntaxError):
+            node = ast.parse(text[start:end], mode="eval").body
+            return node if isinstance(node, ast.Call) else None
+    return None
 
 
 def _ways(call: _Call) -> tuple[str, ...]:
@@ -97,23 +102,9 @@ def _ways(call: _Call) -> tuple[str, ...]:
         return (call.verb,) if call.verb in _ANCHORED else ("search",)
     if not call.name:
         return ("search",)
-    attributes, is_loose = _uses(call.file).get(call.name, (set(), True))
-    return tuple(sorted(attributes)) if attributes and not is_loose else ("search",)
-
-
-@cache
-def _uses(file: str) -> dict[str, tuple[set[str], bool]]:
-    """How each variable of a module is used: by which attributes, and whether it is also used otherwise."""
-    nodes = list(ast.walk(_trees()[file]))
-    uses: dict[str, set[str]] = {}
-    inside: set[int] = set()
-    for node in nodes:
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            inside.add(id(node.value))
-            uses.setdefault(node.value.id, set()).add(node.attr if node.attr in _ANCHORED else "search")
-    loaded = [one for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)]
-    loose = {one.id for one in loaded if id(one) not in inside}
-    return {name: (ways, name in loose) for name, ways in uses.items()}
+    uses = re.findall(rf"(?<![\w.]){call.name}\b(?:\.(\w+)\b)?(?! = )", _sources()[call.file])
+    ways = {use if use in _ANCHORED else "search" for use in uses}
+    return tuple(sorted(ways)) or ("search",)
 
 
 @cache
@@ -124,7 +115,8 @@ def expressions() -> tuple[Expression, ...]:
         pattern = _text(call)
         if pattern is not None:
             flags = int(_value(call.file, call.flags) or 0) if call.flags is not None else 0
-            made = Expression(f"{_short(call.file)}:{call.line}", pattern, flags, _ways(call))
+            place = call.name or pattern[:24]
+            made = Expression(_short(call.file), f"{place} in line {call.line}", pattern, flags, _ways(call))
             found.setdefault((pattern, flags, made.ways), made)
     return tuple(found.values())
 
@@ -186,20 +178,34 @@ def _value(file: str, node: ast.expr | None) -> Any:
 # What an expression is pumped with.
 
 
-def slow_text(
-    pattern: "re.Pattern[str]", ways: tuple[str, ...], *, limit: float, size: int, most: int = 1000
-) -> str:
-    """The text on which the expression takes longer than so many seconds; "" where there is none."""
+def slow_text(pattern: "re.Pattern[str]", ways: tuple[str, ...], *, size: int = LONG, most: int = 1000) -> str:
+    """A text of at most so many characters that takes longer than `LIMIT`, in words; "" where there is none.
+
+    Texts grow step by step, so one on which an expression explodes is found while it is short. Growth is judged by
+    CPU time, of which a square takes several hundred times what a line takes at these lengths.
+    """
     for before, unit, after in pumps(pattern)[:most]:
-        for count in (*_SIZES, size // len(unit)):
-            text = before + unit * count + after
-            for way in ways:
-                if (
-                    _seconds(pattern, way, text) > limit
-                    and min(_seconds(pattern, way, text) for _ in range(3)) > limit
-                ):
-                    return f"{way} {before!r} + {unit!r} * {count} + {after!r}"
+        for way in ways:
+            if count := _slow_count(pattern, way, (before, unit, after), size):
+                return f"{way} {before!r} + {unit!r} * {count} + {after!r}"
     return ""
+
+
+def _slow_count(pattern: "re.Pattern[str]", way: str, parts: tuple[str, str, str], size: int) -> int:
+    before, unit, after = parts
+    for count in _SIZES:
+        if _seconds(pattern, way, before + unit * count + after) > LIMIT:
+            return count
+    count = max(min(size, _SHORT) // len(unit), 1)
+    if _seconds(pattern, way, before + unit * count + after) < _SUSPECT:
+        return 0
+    count = max(_SHORT // 6 // len(unit), _SIZES[-1])
+    while count * len(unit) <= size:
+        text = before + unit * count + after
+        if min(_seconds(pattern, way, text) for _ in range(2)) > LIMIT:
+            return count
+        count *= 2
+    return 0
 
 
 def _seconds(pattern: "re.Pattern[str]", way: str, text: str) -> float:

@@ -95,4 +95,6 @@ def _image(words: Sequence[str]) -> str:
 
 
 def _is_runner(word: str) -> bool:
-    return re.sub(r"[\d.]+$", "", os.path.basename(word)) in _RUNNERS or os.path.basename(word) in _RUNNERS
+    return (
+        re.sub(r"(?<![\d.])[\d.]+$", "", os.path.basename(word)) in _RUNNERS or os.path.basename(word) in _RUNNERS
+    )

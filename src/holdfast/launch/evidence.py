@@ -31,7 +31,7 @@ _DOCUMENTING = {
 _LINE_SIGN = re.compile(r"^\s*//[/!]? ?|^\s*#+ ?")
 _BLOCK_OPENING = re.compile(r"^\s*/\*[*!]*[ \t]?")
 _BLOCK_LINE = re.compile(r"^\s*\*(?!/) ?")
-_BLOCK_END = re.compile(r"\s*\**/\s*$")
+_BLOCK_END = re.compile(r"(?<!\s)\s*+\**+/\s*$")
 _BODIES = frozenset({"function", "method"})
 
 

@@ -18,7 +18,7 @@ _CONTENT = frozenset(
 _KEPT = frozenset("./\\_#+~-@")
 _SAFE = "/+~@:!$&'()*,;=-._"
 _HEX = frozenset("0123456789abcdefABCDEF")
-_TOKEN = re.compile(r":([a-z]+)(?:\[([^\]]*)\])?")
+_TOKEN = re.compile(r":([a-z]+)(?:\[([^\]]*+)\])?")
 _DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",

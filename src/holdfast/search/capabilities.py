@@ -116,5 +116,5 @@ def _git_version() -> str | None:
         said = Git("/").whole("version", seconds=_GIT_SECONDS).decode("utf-8", "replace")
     except GitError:
         return None
-    found = re.search(r"[0-9]+(?:\.[0-9]+)+", said)
+    found = re.search(r"(?<![0-9])[0-9]+(?:\.[0-9]+)+", said)
     return found[0] if found else None

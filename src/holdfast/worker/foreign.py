@@ -16,7 +16,7 @@ from holdfast.settings import Settings
 __all__ = ["ForeignServer", "foreign_server", "looks_foreign", "serve_foreign"]
 
 
-_IMPORT = re.compile(r"^\s*(?:from|import)\s+(holdfast|fastmcp|mcp)\b", re.MULTILINE)
+_IMPORT = re.compile(r"^[^\S\n]*(?:from|import)\s+(holdfast|fastmcp|mcp)\b", re.MULTILINE)
 _READ = 1_000_000  # bytes of a file that are looked at
 
 

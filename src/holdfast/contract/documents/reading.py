@@ -47,7 +47,7 @@ _BEHIND_A_SENTENCE = (
 )
 _VERSION = re.compile(
     r"(?:^|[\n(|]|" + _BEHIND_A_SENTENCE + r")"
-    r"[ \t]*[-*+]?[ \t]*[*_]{0,3}(?:tool\s+)?version[*_]{0,3}[ \t]*[:=][ \t]*[*_`]{0,3}[ \t]*v?"
+    r"[ \t]*+[-*+]?[ \t]*[*_]{0,3}(?:tool\s+)?version[*_]{0,3}[ \t]*[:=][ \t]*+[*_`]{0,3}[ \t]*v?"
     r"([^\s`*_|,;()]{1,80})",
     re.IGNORECASE,
 )
@@ -82,7 +82,7 @@ _ARGUMENT_KEYS = frozenset({"arguments", "parameters", "params", "input", "args"
 _ENVELOPE_WORDS = frozenset(
     {"status", "error_type", "error_message", "error_details", "retryable", "details", "message", "error"}
 )
-_EFFECT_LINE = re.compile(r"(?im)^[\s*_-]*effect[*_]*\s*:.*$")
+_EFFECT_LINE = re.compile(r"(?im)^(?:[^\S\n]|[*_-])*+effect[*_]*\s*:.*$")
 _LEFT_OVER = re.compile(r"(?i)[*_`]{2,}|\bexplanation\b\s*:?|^[\s*_`.:,;–—-]+")
 
 

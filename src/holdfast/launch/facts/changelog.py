@@ -38,7 +38,7 @@ _CREDIT = (
     r"reported|requested|suggested|issue|pr"
 )
 _TAIL = re.compile(
-    rf"[\s,;(\[]*(?:\b(?:{_CREDIT})[\s:]+)*{REFERENCE}(?:[\s,;:&.()\[\]{REFERENCE}-]|\b(?:{_CREDIT})\b)*(?=[.!]?$)",
+    rf"(?:(?<![\s,;(\[])[\s,;(\[]+)?(?:\b(?:{_CREDIT})[\s:]+)*{REFERENCE}(?:[\s,;:&.()\[\]{REFERENCE}-]|\b(?:{_CREDIT})\b)*(?=[.!]?$)",
     re.IGNORECASE,
 )
 _SIGNS = re.compile(r"^[^\w`\"'(<\[]+")

@@ -31,7 +31,7 @@ _LANGUAGES = {
 }  # fmt: skip
 _PROMPT = re.compile(r"^(?:\$|%|❯) (?=\S)")
 _PYTHON_PROMPT = re.compile(r"^\s*(?:>>>|\.\.\.)(?: |$)")
-_DOCTEST_FLAG = re.compile(r"\s*# doctest: ?[+-]\w.*$")
+_DOCTEST_FLAG = re.compile(r"(?<!\s)\s*# doctest: ?[+-]\w.*$")
 _SHELL_LIKE = re.compile(
     r"^(?:\$ |(?:sudo )?(?:pip3?|pipx|uv|poetry|conda|git|apt|brew|npm|npx|pnpm|"
     r"yarn|cargo|rustup|go (?:get|install|run|mod)|dotnet|mvn|gradle|docker|make|curl|python3?(?: -m)?) )"
@@ -39,7 +39,7 @@ _SHELL_LIKE = re.compile(
 _PYTHON_LIKE = re.compile(
     r"^(?:from \w|import \w|def \w|class \w|with \w|for \w|if __name__ |@\w|\w+ = |\w[\w.]*\()", re.MULTILINE
 )
-_CODE_LIKE = re.compile(r"[;{}]\s*$|:=|\w\(.*\)|=>|^\s*(?:import|use|using|package)\s", re.MULTILINE)
+_CODE_LIKE = re.compile(r"[;{}]\s*$|:=|\w\(.*\)|=>|^[^\S\n]*(?:import|use|using|package)\s", re.MULTILINE)
 
 
 class Checked(NamedTuple):

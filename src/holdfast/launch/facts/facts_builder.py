@@ -28,7 +28,7 @@ from holdfast.launch.work import Workplace
 __all__ = ["work"]
 
 _VERSION = re.compile(
-    r"""^(?:__version__|VERSION|version)\s*(?::\s*\w+)?\s*=\s*["'](\d[\w.+!-]*)["']""", re.MULTILINE
+    r"""^(?:__version__|VERSION|version)\s*+(?::\s*\w+)?\s*=\s*["'](\d[\w.+!-]*)["']""", re.MULTILINE
 )
 _LISTS = ("distribution", "imports", "runtime_requirements", "dependencies", "extras", "commands", "changes")
 _DOCUMENT = re.compile(r"(?:README|CHANGELOG|CHANGES|HISTORY|LICENSE|LICENCE|COPYING)(?:\.\w+)?$", re.IGNORECASE)

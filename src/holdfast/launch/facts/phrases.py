@@ -10,7 +10,7 @@ from holdfast.launch.facts.words import ADJECTIVES, PRODUCT_NOUNS, PROPER, VERBS
 __all__ = ["described", "featured", "in_sentence", "listed", "lowered"]
 
 _HEAD_ENDS = re.compile(
-    r"\s*[,;:(.–—]|\s-\s|\s+(?:for|to|that|which|with|in|of|on|from|by|written|based|using|and|as|without|"
+    r"(?:(?<!\s)\s+)?[,;:(.–—]|\s-\s|(?<!\s)\s+(?:for|to|that|which|with|in|of|on|from|by|written|based|using|and|as|without|"
     r"at|providing|implementing|inspired|"
     r"designed|built|used|like|via|per|made)\b",
     re.IGNORECASE,
@@ -34,7 +34,7 @@ def lowered(text: str) -> str:
     word = re.match(r"[A-Za-z'-]+", text)
     if word is None or not word[0][0].isupper() or word[0] in PROPER or not word[0][1:].islower():
         return text[0].lower() + text[1:] if re.match(r"A\s", text) else text
-    if re.match(r"[A-Za-z]+[\w.(]*[._(\d]", text):  # an identifier or a version
+    if re.match(r"[A-Za-z]++[\w.(]*[._(\d]", text):  # an identifier or a version
         return text
     return text[0].lower() + text[1:]
 

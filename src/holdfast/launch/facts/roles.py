@@ -14,7 +14,7 @@ _WORDS = frozenset(
     {"ref", "doc", "term", "any", "numref", "abbr", "dfn", "guilabel", "menuselection", "strong", "emphasis"}
 )
 _POINTERS = frozenset({"ref", "doc", "any", "numref"})
-_TITLED = re.compile(r"(.*?)\s*<([^<>]*)>", re.DOTALL)
+_TITLED = re.compile(r"(.*?)(?<!\s)\s*<([^<>]*)>", re.DOTALL)
 _REFERENCES = frozenset(
     {"pr", "issue", "issues", "gh", "ghpr", "pull", "user", "commit", "cve", "contrib", "bug", "github"}
 )

@@ -12,15 +12,15 @@ __all__ = ["rst_inline"]
 
 _LITERAL = re.compile(r"``(.+?)``", re.DOTALL)
 _ROLE = re.compile(r":([a-zA-Z][\w:+-]*):`([^`]+)`")
-_LINK = re.compile(r"`([^`<]*?)\s*<([^<>`]*)>`__?")
+_LINK = re.compile(r"`([^`<]*?)(?<!\s)\s*<([^<>`]*)>`__?")
 _REFERENCE = re.compile(r"`([^`]+)`__?(?!\w)")
 _INTERPRETED = re.compile(r"`([^`]+)`")
-_TARGET = re.compile(r"\s*<[^<>`]*>$")
+_TARGET = re.compile(r"(?<!\s)\s*<[^<>`]*>$")
 # A command at the beginning that is explained: `tool run`: what it does.
 _COMMAND = re.compile(r"\s*`([a-z][\w-]*(?: [a-z][\w-]*)*)`(?=:\s)")
 _STRONG = re.compile(r"(?<![\w*])\*\*(?=\S)(.+?)(?<=\S)\*\*(?![\w*])", re.DOTALL)
 _EMPHASIS = re.compile(r"(?<![\w*\\])\*(?=[^\s*])([^*]+?)(?<=[^\s\\])\*(?![\w*])")
-_FOOTNOTE = re.compile(r"\s*\[(?:\d+|#\w*|\*)\]_")
+_FOOTNOTE = re.compile(r"(?<!\s)\s*\[(?:\d+|#\w*|\*)\]_")
 _WORD = re.compile(r"(?<![\w`])([A-Za-z][\w.+-]*?[A-Za-z0-9])__?(?=[\s.,;:!?)'’]|$)")
 _SUBSTITUTION = re.compile(r"\|[A-Za-z][\w -]*\|_{0,2}")
 # A backslash also ends a role, so that letters may follow at once: `:class:`Option`\s`.

@@ -78,7 +78,7 @@ def _sentence(text: str, start: int, end: int) -> Sentence:
 def tidy(text: str) -> str:
     """One line of text: single spaces, none before a full stop, no empty brackets, no references at the end."""
     text = _REFERENCES.sub("", _SPACES.sub(" ", text).strip())
-    text = re.sub(r"(?:\s+|(?<!\w))\((?:[\s,;]|and)*\)", "", text)
+    text = re.sub(r"(?:(?<!\s)\s+|(?<!\w))\((?:[\s,;]|and)*\)", "", text)
     return re.sub(r"(?<=[\w`)])\s+([.,;](?:\s|$))", r"\1", text).strip()
 
 

@@ -23,8 +23,8 @@ __all__ = [
     "repair_anchor",
 ]
 
-_TABLE_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*")
-_EMPTY_VALUE = re.compile(r"""[^:=]+[:=]\s*(""|''|)\s*""")
+_TABLE_RULE = re.compile(r"\s*+\|?\s*:?-+:?\s*+(\|\s*:?-+:?\s*+)*\|?\s*")
+_EMPTY_VALUE = re.compile(r"""[^:=]+[:=]\s*+(""|''|)\s*""")
 _TITLE = r"""(?:\s+(?:"[^"]*"|'[^']*'|\([^)]*\)))?\s*\)"""
 
 
@@ -36,7 +36,7 @@ def remove_template_token(text: str, issue: Mapping[str, Any]) -> str:
         return text
     left = lines[place].replace(issue["data"]["token"], "")
     lead = left[: len(left) - len(left.lstrip())]
-    left = lead + re.sub(r"\s+(?=[.,;:!?])|(?<=\S)[ ]{2,}(?=\S)", _one_space, left[len(lead) :]).rstrip()
+    left = lead + re.sub(r"(?<!\s)\s+(?=[.,;:!?])|(?<=\S)[ ]{2,}(?=\S)", _one_space, left[len(lead) :]).rstrip()
     if place + 1 < body_line(text):
         if _EMPTY_VALUE.fullmatch(left):  # a key must not lose its value
             return text
@@ -106,7 +106,7 @@ def mark_line(text: str, issue: Mapping[str, Any]) -> str:
     line = lines[place].rstrip()
     ids = [*claims_of(line), *missing]
     line = MARK.sub("", line).rstrip()
-    row = re.fullmatch(r"(\s*\|.*?)\s*\|", line)
+    row = re.fullmatch(r"(\s*\|.*?)(?<!\s)\s*\|", line)
     lines[place] = f"{row[1]}{mark(ids)} |" if row else line + mark(ids)
     return "\n".join(lines)
 

@@ -20,7 +20,7 @@ __all__ = ["Build", "HugoError", "build", "copied", "listed", "source_folder"]
 _ERROR = re.compile(r"^(?:ERROR|Error:|panic:|FATAL)\s*(?:\[\w[\w-]*\]\s*)?(.*)$")
 _SUMMARY = re.compile(r"(?:error building site: )?logged \d+ error\(s\)")
 _PLACE = re.compile(r'"?([^\s":]+\.\w+):(\d+):\d+"?')
-_DENIED = re.compile(r'"?([^"]*)"? is not whitelisted in policy "(security[\w.]*)"')
+_DENIED = re.compile(r'"?((?<![^"])[^"]*)"? is not whitelisted in policy "(security[\w.]*)"')
 _KEPT = ("PATH", "HOME", "TMPDIR", "GOPATH", "GOPROXY", "GOFLAGS", "GOMODCACHE", "SSL_CERT_FILE")
 _LARGEST_OUTPUT = 1 << 20
 

@@ -26,14 +26,14 @@ _ALIASES = {
     "plaintext": "text", "txt": "text", "": "text",
 }  # fmt: skip
 _PROMPT = re.compile(r"^\s*(?:\$|>)\s+")
-_EXTRAS = re.compile(r"[\"']?([\w.-]+)\[([\w\s,.-]+)\][\"']?")
+_EXTRAS = re.compile(r"[\"']?((?<![\w.-])[\w.-]+)\[([\w\s,.-]+)\][\"']?")
 _INSTALL = re.compile(
     r"^(?:\$\s+|>\s+|sudo\s+)*(?:python3?\s+-m\s+)?(?:pip3?|pipx|uv(?:\s+pip)?|poetry|conda|npm|yarn|pnpm|gem|cargo|go|"
     r"composer|dotnet|brew)\s+(?:install|add|require|get|i)\b"
 )
 _DOCTEST = re.compile(r"^\s*(?:>>>|\.\.\.)(?: |$)")
 _DEFINITION = re.compile(r"^(?:async\s+def|def|class)\s+")
-_IMPORT = re.compile(r"(?:from\s+([\w.]+)\s+import\s+([\w\s,*]+)|import\s+([\w.]+)(?:\s+as\s+\w+)?)")
+_IMPORT = re.compile(r"(?:from\s+([\w.]+)\s+import\s++([\w\s,*]+)|import\s+([\w.]+)(?:\s+as\s+\w+)?)")
 
 
 def check(view: View) -> Checked:

@@ -186,7 +186,7 @@ _TAGS = re.compile(r"<!--.*?-->|<(parent|dependencies|build|modules|profiles)\b.
 
 def _pom(plain: Manifest, text: str) -> Manifest:
     own = _TAGS.sub("", text)
-    name = re.search(r"<artifactId>\s*([^<$]+?)\s*</artifactId>", own)
+    name = re.search(r"<artifactId>\s*+([^<$]+?)(?<!\s)\s*</artifactId>", own)
     is_group = re.search(r"<packaging>\s*pom\s*</packaging>", own) is not None
     return plain._replace(
         name=_name(name[1]) if name else "",
@@ -200,7 +200,7 @@ def _project_file(plain: Manifest, text: str) -> Manifest:
     stem = plain.path.rpartition("/")[2].rpartition(".")[0]
     if "<Project" not in text or is_unpublished(stem):
         return plain
-    name = re.search(r"<PackageId>\s*([^<$]+?)\s*</PackageId>", text)
+    name = re.search(r"<PackageId>\s*+([^<$]+?)(?<!\s)\s*</PackageId>", text)
     is_command = "<PackAsTool>true" in text
     return plain._replace(name=_name(name[1] if name else stem), product_type="cli" if is_command else "library")
 

@@ -19,7 +19,7 @@ __all__ = [
     "fitted", "headings_of", "markdown", "snippets_used", "tidied", "unrepeated",
 ]  # fmt: skip
 
-_TICKS = re.compile(r"^\s*(`{3,})", re.MULTILINE)
+_TICKS = re.compile(r"^[^\S\n]*(`{3,})", re.MULTILINE)
 _SHORTCODE = re.compile(r"\{\{([<%])(.*?)([>%])\}\}", re.DOTALL)
 
 

@@ -14,7 +14,7 @@ __all__ = ["TEMPLATES", "compose", "routes_of"]
 
 _FRONT_MATTER_LINES = 30
 _BY_NAME = ("api_module", "limitations")
-_WITHIN = re.compile(r"\[(`[^`]*`)\]\(#([^)]*)\)")
+_WITHIN = re.compile(r"\[(`[^`]*`)\]\(#([^)]*+)\)")
 
 Template = Callable[[Ways], list[Block]]
 

@@ -17,7 +17,7 @@ __all__ = [
 _SPACES = re.compile(r"\s+")
 # Control characters, and those that turn the direction of text around.
 _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
-_ROLE = re.compile(r":(?:py:)?[a-z]+:`~?\.?([^`<>]+?)(?:\s*<[^`>]*>)?`")
+_ROLE = re.compile(r":(?:py:)?[a-z]+:`~?\.?([^`<>]+?)(?:(?<!\s)\s*<[^`>]*>)?`")
 _RST_LINK = re.compile(r"`([^`<>]+?)\s*<[^`>]+>`__?")
 _IMAGE = re.compile(r"!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])")
 _LINK = re.compile(r"\[([^\[\]]+)\](?:\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])")

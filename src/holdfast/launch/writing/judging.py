@@ -22,7 +22,7 @@ __all__ = ["Verdict", "is_plain", "judged", "objection"]
 _FORBIDDEN = ("<", ">", "](", "][", "{{", "{%", "}}", "\\", "://", "www.", "|", "*", "~~", "&#", "${")
 _STRUCTURE = re.compile(r"\s*(?:[#>|=]|[-+]\s|-{3}|\d+[.)]\s|`{3}|~{3})")
 _CODE = re.compile(r"`([^`]+)`")
-_FACT = re.compile(r"\d[\w.]*|\w+(?:[._/@]\w+)+|\b\w*[a-z][A-Z]\w*|--[\w-]+|\b[A-Z]{2,}\w*\b")
+_FACT = re.compile(r"\d[\w.]*|(?<!\w)\w+(?:[._/@]\w+)+|\b\w*[a-z][A-Z]\w*|--[\w-]+|\b[A-Z]{2,}\w*\b")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _MENTION = re.compile("|".join(one.pattern for one in (_CODE, _FACT, _WORD)))
 _NEGATION = re.compile(

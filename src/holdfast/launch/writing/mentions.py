@@ -14,15 +14,15 @@ from holdfast.launch.writing.known import Known, Snippet, Symbol, language_of
 __all__ = ["mentioned_symbols"]
 
 _MOST = 8
-_IMPORTED = re.compile(r"^\s*from\s+([\w.]+)\s+import\s+(\([^)]*\)|[^\n]+)", re.MULTILINE)
-_RENAMED = re.compile(r"^\s*import\s+([\w.]+)\s+as\s+(\w+)", re.MULTILINE)
+_IMPORTED = re.compile(r"^[^\S\n]*from\s+([\w.]+)\s+import\s+(\([^)]*\)|[^\n]+)", re.MULTILINE)
+_RENAMED = re.compile(r"^[^\S\n]*import\s+([\w.]+)\s+as\s+(\w+)", re.MULTILINE)
 _WAY = re.compile(r"\b[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _MADE = re.compile(r"(?<![\w.])([A-Z]\w*[a-z]\w*)\(|\bexcept\s+([A-Z]\w*)")
 # A method is that of a class where it is called on the class, or on what the class just made.
 _ON_CLASS = re.compile(r"(?<!\w)([A-Z]\w*)(?:\((?:[^()]|\([^()]*\))*\))?\.(\w{3,})\(")
 _ON_VARIABLE = re.compile(r"(?<![\w.])(\w+)\.(\w{3,})\(")
 _MAKES = re.compile(
-    r"^\s*(?:async\s+)?(?:(?:with\s+)(?:\w+\.)*([A-Z]\w*)\([^\n]*\)\s+as\s+(\w+)|(\w+)\s*(?::[^=\n]+)?=\s*(?:await\s+)?"
+    r"^[^\S\n]*(?:async\s+)?(?:(?:with\s+)(?:\w+\.)*([A-Z]\w*)\([^\n]*\)\s+as\s+(\w+)|(\w+)\s*(?::[^=\n]+)?=\s*(?:await\s+)?"
     r"(?:\w+\.)*([A-Z]\w*)\()",
     re.MULTILINE,
 )

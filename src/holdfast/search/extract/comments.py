@@ -24,8 +24,8 @@ _ORDER = re.compile(
     r"@ts-|istanbul|c8 |jshint|tslint|nolint|go:|[+]build|NOLINT|clang-format|shellcheck|-\*-|!/)"
 )
 _OF_A_FILE = re.compile(
-    r"^\s*[@\\](?:file|license|module|package|preserve|copyright|mainpage|page|defgroup|addtogroup|name)|"
-    r"\bcopyright\b|\bSPDX-|^\s*@[{}]",
+    r"^[^\S\n]*[@\\](?:file|license|module|package|preserve|copyright|mainpage|page|defgroup|addtogroup|name)|"
+    r"\bcopyright\b|\bSPDX-|^[^\S\n]*@[{}]",
     re.MULTILINE | re.IGNORECASE,
 )
 _SIGN = re.compile(rb"\S")

@@ -31,7 +31,7 @@ _PLURALS = {
     "return": "returns",
     "boolean": "booleans",
 }
-_CHAINED = re.compile(r"[?!]+\.")  # a?.b, a!.b
+_CHAINED = re.compile(r"(?<![?!])[?!]+\.")  # a?.b, a!.b
 _CALLED = re.compile(r"\w\(")
 _WORDS = re.compile(r"(?!\d)[\w$]+")
 _CALLEE = re.compile(rb"(?:new\s+)?([A-Za-z_$\x80-\xff][\w$\x80-\xff.]*)\s*")

@@ -225,11 +225,11 @@ merge pop pop_back pop_front push push_back push_front remove remove_if reset re
 store swap try_emplace unique
 """)
 
-_USING = re.compile(r"using\s+(namespace\s+)?(?:typename\s+)?((?:::)?\s*[\w:\s]+?)\s*;?\s*\Z")
+_USING = re.compile(r"using\s++(namespace\s++)?(?:typename\s++)?((?:::)?[\w:\s]+?)(?<!\s)\s*+;?\s*\Z")
 _CONVERSION_HEAD = re.compile(
-    r"(operator\s+\S.*?)\s*\(\s*(?:void)?\s*\)\s*(?:(?:const|volatile|noexcept)\b[^<>]*|&.*)?$"
+    r"(operator\s+\S.*?)(?<!\s)\s*\(\s*+(?:void)?\s*\)\s*(?:(?:const|volatile|noexcept)\b[^<>]*|&.*)?$"
 )
-_ALIAS = re.compile(r"namespace\s+(\w+)\s*=\s*([\w:\s]+?)\s*;?\s*\Z")
+_ALIAS = re.compile(r"namespace\s+(\w+)\s*=\s*+([\w:\s]+?)(?<!\s)\s*+;?\s*\Z")
 _MADE = re.compile(r"new\s+((?:\w|::)+(?:<[^(){}]*>)?)")
 _OWNED = re.compile(r"(?:std::)?make_(unique|shared)\s*<([^(){}]*)>\s*\(")
 _CONVERTED = re.compile(r"(?:static|dynamic|reinterpret|const)_cast\s*<([^(){}]*)>\s*\(")

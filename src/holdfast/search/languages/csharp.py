@@ -236,7 +236,7 @@ _SUFFIXES = {"l": "long", "u": "uint", "ul": "ulong", "lu": "ulong", "f": "float
 _SUFFIX = re.compile(r"(?:0[xXbB][\da-fA-F_]+?|[\d_.]+(?:[eE][-+]?\d+)?)([a-zA-Z]*)\Z")
 _USING = re.compile(r"(?:global\s+)?using\s+(static\s+|unsafe\s+)*(?:(@?\w+)\s*=\s*)?(.*?)\s*;?\s*\Z", re.DOTALL)
 _MADE = re.compile(r"new\s+([\w.]+(?:<[^(){}]*>)?)\s*(\[[^\[\]]*\])?")
-_CAST = re.compile(r"\(\s*([\w.<>\[\], ?]+?)\s*\)")
+_CAST = re.compile(r"\(\s*+([\w.<>\[\], ?]+?)(?<!\s)\s*\)")
 _ATTRIBUTE = re.compile(r"\[[^\[\]]*\]\s*(?=[\w@(\[])")
 _PARAMETER = re.compile(
     r"(?:(?:this|ref|out|in|params|scoped|readonly)\s+)*(\S.*[\s>\])?*])\s*@?([^\W\d]\w*)\Z", re.DOTALL

@@ -125,13 +125,13 @@ _PRIVATE = frozenset({"defp", "defmacrop", "defguardp", "typep"})
 _BOUND = re.compile(rb"(?<![\w:.@%^&\x80-\xff])[a-z_][\w\x80-\xff]*[?!]?(?![\w\x80-\xff.(]|:(?!:))")
 _CALLEE = re.compile(r":?[^\W\d]\w*[?!]?(?:\.[^\W\d]\w*[?!]?)*\Z")
 _SPACE = re.compile(r"\s+")
-_NAMED = re.compile(r"(.*?)\s*=\s*([a-z_]\w*[?!]?)\Z|([a-z_]\w*[?!]?)\s*=\s*(.*)\Z", re.DOTALL)
+_NAMED = re.compile(r"(.*?)(?<!\s)\s*=\s*([a-z_]\w*[?!]?)\Z|([a-z_]\w*[?!]?)\s*=\s*(.*)\Z", re.DOTALL)
 _STRUCT = re.compile(r"%([A-Z][\w.]*)\{")
 _INSIDE = re.compile(r"(?<![\w:.@%^])([a-z_]\w*[?!]?)(?!\w|\(|:(?!:))")
 _QUOTED = re.compile(r"\"[^\"]*\"")
 _IMPORT = re.compile(r"(\w+)[\s(]+([A-Z][\w.]*?)(?:\.\{([^}]*)\})?\s*(?:,(.*))?\)?\Z", re.DOTALL)
 _AS = re.compile(r"\bas:\s*([\w.]+)")
-_ONLY = re.compile(r"\bonly:\s*\[([^\]]*)\]")
+_ONLY = re.compile(r"\bonly:\s*\[([^\]]*+)\]")
 _TYPES = {
     "integer": "integer",
     "float": "float",

@@ -91,13 +91,13 @@ _ break case chan const continue default defer else fallthrough for func go goto
 range return select struct switch type var nil true false iota
 """)
 
-_IMPORT = re.compile(r"(?:([\w.]+)\s+)?[\"`]([^\"`\n]+)[\"`]")
+_IMPORT = re.compile(r"(?:((?<![\w.])[\w.]+)\s+)?[\"`]([^\"`\n]+)[\"`]")
 _VERSION = re.compile(r"v\d+\Z")
 _NAMED = re.compile(r"([^\W\d]\w*)\s+(\S.*)\Z", re.DOTALL)
 _NO_NAMES = words("func chan map struct interface")
 _TYPES = (
     (re.compile(r"-?(?:\d[\d_]*|0[xXbBoO][\da-fA-F_]+)\Z"), "int"),
-    (re.compile(r"-?\d*\.\d*(?:[eE][-+]?\d+)?\Z|-?\d+[eE][-+]?\d+\Z"), "float64"),
+    (re.compile(r"-?(?<!\d)\d*\.\d*(?:[eE][-+]?\d+)?\Z|-?(?<!\d)\d+[eE][-+]?\d+\Z"), "float64"),
     (re.compile(r"\"(?:[^\"\\]|\\.)*\"\Z|`[^`]*`\Z"), "string"),
     (re.compile(r"'(?:[^'\\]|\\.[^']*)'\Z"), "rune"),
     (re.compile(r"(?:true|false)\Z"), "bool"),

@@ -147,7 +147,7 @@ _TYPES = {
 }
 
 _ACCESS = words("public protected private")
-_IMPORT = re.compile(r"import\s+(static\s+)?([\w.\s]*\w)\s*(\.\s*\*)?")
+_IMPORT = re.compile(r"import\s++(static\s++)?([\w.\s]*\w)\s*(\.\s*\*)?")
 _ANNOTATION = re.compile(r"@[\w.]+\s*(?:\((?:[^()]|\([^()]*\))*\))?")
 _PARAMETER = re.compile(r"(?:final\s+)?(\S.*?[\s.\]>])\s*([^\W\d]\w*)\s*((?:\[\s*\])*)\Z", re.DOTALL)
 _MADE = re.compile(r"new\s+([\w.]+(?:<[^(){}]*>)?)\s*(\[[^{]*\])?")

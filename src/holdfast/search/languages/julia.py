@@ -39,7 +39,7 @@ _QUERY = f"""
   (macro_definition) (const_statement) (macrocall_expression)])
 """
 
-_SIGNS = re.compile(r"^[ \t]*#+=?[ \t]?|\A\"{1,3}\n?|\"{1,3}\Z|[ \t]*(?:=#)?[ \t\r]*$", re.MULTILINE)
+_SIGNS = re.compile(r"^[ \t]*#+=?[ \t]?|\A\"{1,3}\n?|\"{1,3}\Z|[ \t]*+(?:=#)?[ \t\r]*+$", re.MULTILINE)
 
 LANGUAGE = definitions_only(
     "julia",

@@ -83,9 +83,9 @@ _CALLEE = re.compile(r"[^\W\d]\w*(?:[.:][^\W\d]\w*)*\Z")
 _SPACE = re.compile(r"\s+")
 _REQUIRED = re.compile(r"require[\s(]*([\"'])([^\"'\n]+)\1[\s)]*((?:\.\w+)?)\s*\Z")
 _BOUND = re.compile(r"local\s+(\w+)[^=]*=\s*")
-_RETURNED = re.compile(rb"^return\s+([A-Za-z_]\w*)\s*;?\s*\Z", re.MULTILINE)
+_RETURNED = re.compile(rb"^return\s+([A-Za-z_]\w*)\s*+;?\s*\Z", re.MULTILINE)
 _LITERALS = (
-    (re.compile(r"-?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|0[xX][\da-fA-F]+)\Z"), "number"),
+    (re.compile(r"-?(?:\d++\.?\d*+(?:[eE][-+]?\d+)?|0[xX][\da-fA-F]+)\Z"), "number"),
     (re.compile(r"(?:true|false)\Z"), "boolean"),
 )
 _TYPES = {

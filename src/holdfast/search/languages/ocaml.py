@@ -6,7 +6,7 @@ from holdfast.search.languages.rules.definitions import definitions_only, packed
 
 __all__ = ["LANGUAGE", "OCAML_COMMENTS", "SIGNATURES"]
 
-OCAML_COMMENTS = re.compile(r"^[ \t]*(?:\(\*+|\*)?[ \t]?|[ \t]*(?:\*+\))?[ \t\r]*$", re.MULTILINE)
+OCAML_COMMENTS = re.compile(r"^[ \t]*(?:\(\*+|\*)?[ \t]?|[ \t]*+(?:\*+\))?[ \t\r]*+$", re.MULTILINE)
 
 # What implementations and interfaces have in common.
 SIGNATURES = """

@@ -37,6 +37,6 @@ LANGUAGE = definitions_only(
     _QUERY,
     root="root",
     fields="extends",
-    comment_signs=re.compile(r"^[ \t]*(?://+|\{|\(\*+|\*)[ \t]?|[ \t]*(?:\}|\*\))?[ \t\r]*$", re.MULTILINE),
+    comment_signs=re.compile(r"^[ \t]*(?://+|\{|\(\*+|\*)[ \t]?|[ \t]*+(?:\}|\*\))?[ \t\r]*+$", re.MULTILINE),
     restart=rb"(?i)^(?:function|procedure|constructor|destructor|implementation|type|const)\b",
 )

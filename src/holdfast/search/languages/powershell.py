@@ -40,7 +40,7 @@ LANGUAGE = definitions_only(
     root="program",
     fields="visibility modifiers extends",
     visibility=_visibility,
-    comment_signs=re.compile(r"^[ \t]*(?:<#|#>|#+)[ \t]?|[ \t]*(?:#>)?[ \t\r]*$", re.MULTILINE),
+    comment_signs=re.compile(r"^[ \t]*(?:<#|#>|#+)[ \t]?|[ \t]*+(?:#>)?[ \t\r]*+$", re.MULTILINE),
     restart=rb"(?i)^(?:function|filter|class|enum) ",
     naming=_naming,
 )

@@ -406,5 +406,5 @@ LANGUAGE = Language(
     exports=_no_exports,
     callee=_naming,
     naming=_naming,
-    comment_signs=re.compile(r"^[ \t]*(?:--+|/\*+!?|\*+/|\*+|#+)[ \t]?|[ \t\r]*\**/?[ \t\r]*$", re.MULTILINE),
+    comment_signs=re.compile(r"^[ \t]*(?:--+|/\*+!?|\*+/|\*+|#+)[ \t]?|[ \t\r]*+\**+/?[ \t\r]*+$", re.MULTILINE),
 )

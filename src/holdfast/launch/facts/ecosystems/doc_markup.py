@@ -13,7 +13,7 @@ _INLINE = re.compile(
 _TABLE = re.compile(r"<(table|dl)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
 _HEADING = re.compile(r"<h([1-6])\b[^>]*>.*?</h\1\s*>", re.DOTALL | re.IGNORECASE)
 _PARAGRAPH = re.compile(
-    r"</?(?:p|para|br|div|blockquote|remarks|example|value|ul|ol|list)\b[^>]*/?>", re.IGNORECASE
+    r"</?(?:p|para|br|div|blockquote|remarks|example|value|ul|ol|list)\b[^>]*+/?>", re.IGNORECASE
 )
 _ITEM = re.compile(r"\s*<(?:li|item)\b[^>]*>\s*", re.IGNORECASE)
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")

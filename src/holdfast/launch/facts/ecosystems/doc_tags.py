@@ -12,7 +12,7 @@ __all__ = ["Tag", "read_tagged"]
 _TAG = re.compile(r"^\s*@(\w+)[ \t]*(.*)$")
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _TYPE = re.compile(r"^\{(?:[^{}]|\{[^{}]*\})*\}\s*")
-_NAMED = re.compile(r"(?:\[\s*([\w$.]+)[^\]]*\]|<?([\w$.]+)>?(?:\[\])?)\s*(?:-+\s+)?(.*)", re.DOTALL)
+_NAMED = re.compile(r"(?:\[\s*([\w$.]++)[^\]]*\]|<?([\w$.]+)>?(?:\[\])?)\s*(?:-+\s+)?(.*)", re.DOTALL)
 _EXAMPLE_TITLE = re.compile(r"<caption>.*?</caption>\s*", re.IGNORECASE)
 
 

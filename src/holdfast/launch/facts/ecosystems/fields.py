@@ -55,7 +55,7 @@ def _signature(source: Sequence[str], number: int, last: int) -> str:
     for at in range(number, min(last, number + 12) + 1):
         bare = _STRINGS.sub("", source[at - 1])
         depth += sum(map(bare.count, "([{")) - sum(map(bare.count, ")]}"))
-        made.append(re.sub(r"\s*//.*$", "", source[at - 1]).strip())
+        made.append(re.sub(r"(?<!\s)\s*//.*$", "", source[at - 1]).strip())
         if depth <= 0:
             break
     return " ".join(made).rstrip(" ;,")[:400]
@@ -75,7 +75,7 @@ def body_of(definition: Definition, source: Sequence[str], keep: re.Pattern[str]
     """The text of a short definition without comments, and of its body only the lines to keep."""
     lines = source[definition.start_line - 1 : definition.end_line]
     text = re.sub(r"/\*.*?\*/", "", "\n".join(lines), flags=re.DOTALL)
-    made = [re.sub(r"(?:^|\s+)//.*$", "", line).rstrip() for line in text.split("\n")]
+    made = [re.sub(r"(?:^|(?<!\s)\s+)//.*$", "", line).rstrip() for line in text.split("\n")]
     made = _whole([line for line in made if line.strip()])
     if keep is not None and len(made) > 2:
         made = [made[0], *(line for line in made[1:-1] if keep.match(line)), made[-1]]

@@ -11,7 +11,7 @@ from holdfast.search.languages.rules.language import SLASH_COMMENTS, Import, Lan
 __all__ = ["DASH_COMMENTS", "access", "definitions_only", "no_visibility", "packed"]
 
 # `-- a remark`, and the brackets around longer ones.
-DASH_COMMENTS = re.compile(r"^[ \t]*(?:\{-+|--+)(?:[ \t]?[|^!])?[ \t]?|[ \t]*(?:-+\})?[ \t\r]*$", re.MULTILINE)
+DASH_COMMENTS = re.compile(r"^[ \t]*(?:\{-+|--+)(?:[ \t]?[|^!])?[ \t]?|[ \t]*+(?:-+\})?[ \t\r]*+$", re.MULTILINE)
 
 # Words for access that some languages have, and what they are called here.
 _ACCESS = {

@@ -62,7 +62,7 @@ _CONVERSIONS = {
     "Symbol": "symbol",
 }
 _LITERALS = (
-    (re.compile(r"-?(?:\d[\d_]*\.?[\d_]*(?:[eE][-+]?\d+)?|\.\d+|0[xXbBoO][\da-fA-F_]+)\Z"), "number"),
+    (re.compile(r"-?(?:\d[\d_]*+\.?[\d_]*+(?:[eE][-+]?\d+)?|\.\d+|0[xXbBoO][\da-fA-F_]+)\Z"), "number"),
     (re.compile(r"-?\d[\d_]*n\Z"), "bigint"),
     (re.compile(r"(?:true|false)\Z|!"), "boolean"),
     (re.compile(r"([\"'`])(?:(?!\1).)*\1\Z|typeof\b"), "string"),

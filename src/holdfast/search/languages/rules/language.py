@@ -84,7 +84,7 @@ __all__ = [
 
 # What is taken from the beginning and the end of each line of a comment.
 HASH_COMMENTS = re.compile(r"^[ \t]*#+[!:]?[ \t]?|[ \t\r]+$", re.MULTILINE)
-SLASH_COMMENTS = re.compile(r"^[ \t]*(?://+!?|/\*+!?|\*+/|\*+)[ \t]?|[ \t\r]*\**/?[ \t\r]*$", re.MULTILINE)
+SLASH_COMMENTS = re.compile(r"^[ \t]*(?://+!?|/\*+!?|\*+/|\*+)[ \t]?|[ \t\r]*+\**+/?[ \t\r]*+$", re.MULTILINE)
 
 # How comments begin that are made to document what comes next: /** and ///, and not a rule of stars or slashes.
 DOC_BLOCKS = re.compile(rb"/\*\*(?![*/])")

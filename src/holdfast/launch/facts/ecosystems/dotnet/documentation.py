@@ -52,4 +52,4 @@ def _plain(name: str) -> str:
     bare = rest.partition("(")[0]
     parts = bare.split(".")
     shown = ".".join(parts[-2:]) if colon and kind in "MPFE" else parts[-1] if colon else bare
-    return re.sub(r"`+\d+", "", shown).replace("{", "<").replace("}", ">")
+    return re.sub(r"(?<!`)`+\d+", "", shown).replace("{", "<").replace("}", ">")

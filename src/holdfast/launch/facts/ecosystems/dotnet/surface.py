@@ -18,12 +18,12 @@ from holdfast.launch.module_names import is_unpublished
 __all__ = ["dotnet_interface"]
 
 _MOST_FILES = 3_000
-_NAMESPACE = re.compile(r"^\s*namespace\s+([\w.]+)\s*([;{]?)", re.MULTILINE)
+_NAMESPACE = re.compile(r"^[^\S\n]*namespace\s+([\w.]+)\s*([;{]?)", re.MULTILINE)
 _ATTRIBUTE = re.compile(r"^(?:\[(?:[^\[\]\"]|\"(?:[^\"\\]|\\.)*\"|\[[^\[\]]*\])*\]\s*)+")
-_ASSEMBLY = re.compile(r"([\w.]+)\.dll\b", re.IGNORECASE)
+_ASSEMBLY = re.compile(r"((?<![\w.])[\w.]+)\.dll\b", re.IGNORECASE)
 _ASSEMBLY_NAME = re.compile(r"<AssemblyName>\s*([^<\s]+)")
 _TYPES = ("class", "interface", "enum", "struct", "type")
-_VARIANT = re.compile(r"^\s*(?:\w+\s*(?:=[^,]*)?,?\s*$|[{}])")
+_VARIANT = re.compile(r"^\s*(?:\w+\s*+(?:=[^,]*)?,?\s*$|[{}])")
 
 
 def dotnet_interface(repository: Repository, manifests: Sequence[Manifest], _names: Sequence[str]) -> Interface:
@@ -149,7 +149,7 @@ def _signature(told: Told) -> str:
             return shown
     text = _ATTRIBUTE.sub("", one_line(told)).strip()
     if item.kind == "variable":
-        text = re.sub(r"\s*=\s*[^{};]+$", "", text) if len(text) > 120 else text
+        text = re.sub(r"(?<!\s)\s*=\s*[^{};]+$", "", text) if len(text) > 120 else text
         return re.sub(r"\{\s*(get|set|init)\b.*", lambda found: _accessors(found[0]), text)
     return text
 

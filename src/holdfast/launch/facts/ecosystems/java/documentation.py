@@ -10,9 +10,9 @@ from holdfast.launch.facts.ecosystems.doc_tags import read_tagged
 __all__ = ["read_javadoc"]
 
 _PRE_CODE = re.compile(r"<pre>\s*\{@code\s(.*?)\}\s*</pre>", re.DOTALL | re.IGNORECASE)
-_CODE = re.compile(r"\{@(?:code|literal)\s+((?:[^{}]|\{[^{}]*\})*)\}")
-_LINK = re.compile(r"\{@(?:link|linkplain)\s+([\w.#$]+(?:\([^)]*\))?)\s*([^{}]*)\}")
-_VALUE = re.compile(r"\{@value\s*([^{}]*)\}")
+_CODE = re.compile(r"\{@(?:code|literal)\s++((?:[^{}]|\{[^{}]*\})*)\}")
+_LINK = re.compile(r"\{@(?:link|linkplain)\s+([\w.#$]++(?:\([^)]*\))?)\s*+([^{}]*)\}")
+_VALUE = re.compile(r"\{@value\s*+([^{}]*)\}")
 _OTHER = re.compile(r"\{@\w+\s*([^{}]*)\}")
 
 

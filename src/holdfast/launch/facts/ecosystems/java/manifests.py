@@ -8,7 +8,7 @@ from holdfast.launch.facts.manifest import Entry, Manifest, Reader
 
 __all__ = ["READERS", "merged", "read_gradle", "read_gradle_properties", "read_gradle_settings", "read_pom"]
 
-_PROPERTY = re.compile(r"\$\{([^}]+)\}")
+_PROPERTY = re.compile(r"\$\{([^}]++)\}")
 _RELEASES = (
     "maven.compiler.release", "maven.compiler.target", "maven.compiler.source", "java.version", "javaVersion",
     "jdk.version", "maven.compile.target", "maven.compile.source",
@@ -22,7 +22,7 @@ _WAYS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "license": (("licenses", "license", "name"),),
 }
 _NOT_NEEDED = frozenset({"test", "provided", "system", "import"})
-_ASSIGNED = r"^\s*{}\s*(?:=|\s)\s*['\"]([^'\"\n]+)['\"]"
+_ASSIGNED = r"^[^\S\n]*{}\s*+(?:(?<=\s)|=)\s*+['\"]([^'\"\n]+)['\"]"
 _GRADLE = {
     "group": "group", "version": "version", "description": "description",
     "name": "(?:artifactId|archivesBaseName)",
@@ -32,7 +32,7 @@ _JAVA = re.compile(
     r"(?:JavaVersion\.VERSION_)?['\"]?(1_\d+|1\.\d+|\d+)|JavaLanguageVersion\.of\(\s*(\d+)"
 )
 _GRADLE_DEPENDENCY = re.compile(
-    r"^\s*(?:api|implementation|compile)\s*\(?\s*['\"]([\w.-]+:[\w.-]+)(?::([^'\"@:$]+))?['\"]", re.MULTILINE
+    r"^[^\S\n]*(?:api|implementation|compile)\s*+\(?\s*['\"]([\w.-]+:[\w.-]+)(?::([^'\"@:$]+))?['\"]", re.MULTILINE
 )
 _PROPERTIES = {
     "group": ("GROUP", "group"), "version": ("VERSION_NAME", "version"), "name": ("POM_ARTIFACT_ID",),
@@ -129,7 +129,7 @@ def read_gradle(path: str, text: str) -> Manifest | None:
 def read_gradle_settings(path: str, text: str) -> Manifest | None:
     """The name of the project in a settings.gradle."""
     found = Manifest(path, "gradle")
-    value = re.search(r"^\s*rootProject\.name\s*=\s*['\"]([^'\"\n]+)['\"]", text, re.MULTILINE)
+    value = re.search(r"^[^\S\n]*rootProject\.name\s*=\s*['\"]([^'\"\n]+)['\"]", text, re.MULTILINE)
     if value:
         _enter(found, text, "name", value[1], value.start(1))
     return found if found.values else None

@@ -20,8 +20,8 @@ __all__ = ["java_interface"]
 
 _MOST_FILES = 3_000
 _SOURCES = ("src/main/java/", "src/java/", "src/")
-_PACKAGE = re.compile(r"^\s*package\s+([\w.]+)\s*;", re.MULTILINE)
-_EXPORTS = re.compile(r"^\s*exports\s+([\w.]+)\s*;", re.MULTILINE)
+_PACKAGE = re.compile(r"^[^\S\n]*package\s+([\w.]+)\s*;", re.MULTILINE)
+_EXPORTS = re.compile(r"^[^\S\n]*exports\s+([\w.]+)\s*;", re.MULTILINE)
 _ANNOTATION = re.compile(r"@(?!interface\b)[\w.]+(?:\((?:[^()\"]|\"(?:[^\"\\]|\\.)*\"|\([^()]*\))*\))?\s*")
 _HIDDEN = re.compile(r"(?:^|\.)(?:internals?|impl)(?:\.|$)")
 _ASIDE = re.compile(r"\.(?:examples?|samples?|demos?|tests?|testing|benchmarks?|jmh)(?:\.|$)")

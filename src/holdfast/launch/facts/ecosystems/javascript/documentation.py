@@ -7,8 +7,8 @@ from holdfast.launch.facts.ecosystems.doc_tags import read_tagged
 
 __all__ = ["read_jsdoc"]
 
-_LINK = re.compile(r"\{@(?:link|linkcode|linkplain)\s+([^\s|}]+)\s*\|?\s*([^}]*)\}")
-_CODE = re.compile(r"\{@code\s+([^}]*)\}")
+_LINK = re.compile(r"\{@(?:link|linkcode|linkplain)\s+([^\s|}]++)\s*+\|?\s*([^}]*+)\}")
+_CODE = re.compile(r"\{@code\s++([^}]*+)\}")
 _BARE = re.compile(r"\{@\w+\s*([^}]*)\}")
 _HTML = re.compile(r"</?(?:p|br|b|i|em|strong)\s*/?>", re.IGNORECASE)
 

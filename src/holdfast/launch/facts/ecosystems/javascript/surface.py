@@ -29,7 +29,7 @@ _BUILT = re.compile(r"^(?:dist|lib|build|out|esm|cjs|es|umd|types)(?:/(?:esm|cjs
 _FROM = re.compile(
     r"^export\s+(?:type\s+)?(\*(?:\s+as\s+(\w+))?|\{([^{}]*)\})\s*from\s*['\"]([^'\"]+)['\"]", re.MULTILINE
 )
-_IMPORT = re.compile(r"^import\s+(?:type\s+)?([^'\";]+?)\s*from\s*['\"]([^'\"]+)['\"]", re.MULTILINE)
+_IMPORT = re.compile(r"^import\s++(?:type\s++)?([^'\";]+?)(?<!\s)\s*from\s*['\"]([^'\"]+)['\"]", re.MULTILINE)
 _REQUIRED = re.compile(
     r"^(?:const|let|var)\s+(\w+|\{[^{}]*\})\s*=\s*require\(\s*['\"]([^'\"]+)['\"]\s*\)", re.MULTILINE
 )
@@ -38,13 +38,14 @@ _ASSIGNED = re.compile(
     r"^\s*(\w+)\s*:\s*require\(\s*['\"]([^'\"]+)['\"]\s*\)",
     re.MULTILINE,
 )
-_LOCAL_NAMES = re.compile(r"^export\s*\{([^}]*)\}\s*;?\s*$(?!\s*from)", re.MULTILINE)
+_LOCAL_NAMES = re.compile(r"^export\s*\{([^}]*)\}\s*;?(?<!\s)\s*$(?!\s*from)", re.MULTILINE)
 _DEFAULT_NAME = re.compile(
-    r"^(?:export\s+default\s+(\w+)\s*;?\s*$|module\.exports\s*=\s*(\w+)\s*;?\s*$|export\s*=\s*(\w+))", re.MULTILINE
+    r"^(?:export\s+default\s+(\w+)\s*;?(?<!\s)\s*$|module\.exports\s*=\s*(\w+)\s*;?(?<!\s)\s*$|export\s*=\s*(\w+))",
+    re.MULTILINE,
 )
 _FIELD = re.compile(r"^\s*(?:readonly\s+)?([A-Za-z_$][\w$]*)\??\s*:")
 _CLASS_FIELD = re.compile(
-    r"^\s*(?:public\s+)?(?:static\s+)?(?:readonly\s+)?([A-Za-z_$][\w$]*)[?!]?\s*:\s*[^;{(]+[;=]"
+    r"^\s*(?:public\s+)?(?:static\s+)?(?:readonly\s+)?([A-Za-z_$][\w$]*)[?!]?\s*:\s*+[^;{(]+[;=]"
 )
 _MODIFIERS = re.compile(r"^(?:export |default |declare )+")
 
@@ -290,7 +291,7 @@ def _is_public(item: Definition) -> bool:
         item.visibility in ("public", "")
         and name[:1] not in "_#"
         and name.isidentifier()
-        and not (item.doc and re.search(r"^\s*@(?:private|internal|hidden|ignore)\b", item.doc, re.MULTILINE))
+        and not (item.doc and re.search(r"^[^\S\n]*@(?:private|internal|hidden|ignore)\b", item.doc, re.MULTILINE))
     )
 
 

@@ -89,7 +89,7 @@ def _from_poetry(version: str) -> str:
     version = version.strip()
     if version in ("", "*"):
         return ""
-    plain = re.fullmatch(r"\^(\d+)(?:\.(\d+))?([\w.]*)", version)
+    plain = re.fullmatch(r"\^(\d++)(?:\.(\d++))?([\w.]*)", version)
     if plain is None:
         return version if version[0] in "<>=!~" else f"=={version}"
     major, minor = int(plain[1]), int(plain[2] or 0)
