@@ -20,7 +20,7 @@ from holdfast.stdio.streams import StandardStreams
 from holdfast.version import __version__
 from holdfast.vocabulary.events import Event
 from holdfast.vocabulary.faults import Fault, fault
-from holdfast.vocabulary.ids import OWN_QUESTION, is_request_id
+from holdfast.vocabulary.ids import CLIENT_END, OWN_QUESTION, is_request_id
 from holdfast.vocabulary.meta import META_PRINCIPAL, META_REQUEST
 from holdfast.wire.codec import RELAY_DEPTH, decode
 from holdfast.wire.envelope import (
@@ -128,17 +128,21 @@ class HostLink:
         on_note: OnNote,
         principal: str = "",
         *,
+        client: str = "",
         is_own: bool = False,
     ) -> HostCall[Response]:
         """Ask what a client of the same era asks, in its words; the answer is a `Response`, or a `Fault`.
 
         Only the token of its progress becomes our own, since two clients may use the same one, and who it is says
         `principal`, never the client. `on_note` is told what comes before the answer, with the id of this call
-        where the client knows its own. `is_own` as in `call`.
+        where the client knows its own. `client` tells it from others, for what each of them is told
+        once; `is_own` as in `call`.
         """
         meta = params.get("_meta")
         meta = {**meta, META_PRINCIPAL: principal} if isinstance(meta, Mapping) else {META_PRINCIPAL: principal}
-        call = self._new(_as_it_is, on_note, wants_log=META_LOG_LEVEL in meta, is_own=is_own)
+        wants_log = META_LOG_LEVEL in meta
+        client = client or (principal and f"by-{principal}")
+        call = self._new(_as_it_is, on_note, wants_log=wants_log, client=client, is_own=is_own)
         if is_request_id(meta.get("progressToken")):
             meta["progressToken"] = call.id
         return self._send(call, method, {**params, "_meta": meta})
@@ -178,9 +182,11 @@ class HostLink:
         on_note: OnNote | None = None,
         *,
         wants_log: bool = False,
+        client: str = "",
         is_own: bool = False,
     ) -> HostCall[T]:
-        number = f"{self._prefix}{OWN_QUESTION if is_own else ''}{next(self._numbers)}"
+        tag = OWN_QUESTION if is_own else client and f"{client}{CLIENT_END}"
+        number = f"{self._prefix}{tag}{next(self._numbers)}"
         return HostCall(number, shape=shape, on_note=on_note, wants_log=wants_log)
 
     def _send(self, call: HostCall[T], method: str, params: dict[str, Any]) -> HostCall[T]:

@@ -25,8 +25,8 @@ EXAMPLE = "holdfast run -- npx -y @modelcontextprotocol/server-everything"
 @click.option("--env", "variables", multiple=True, metavar="NAME[=VALUE]",
               help="Give the server this variable; may be repeated. With --untrusted few others.")  # fmt: skip
 @setting_options(
-    "spare", "single", "suspect_after", "deadline", "deadline_total", "heartbeat", "start_timeout", "replays",
-    "restart_budget", "untrusted",
+    "spare", "single", "stateful", "suspect_after", "deadline", "deadline_total", "heartbeat", "start_timeout",
+    "replays", "restart_budget", "untrusted",
     "trust_idempotent", "output_bytes", "output_tokens", "health_tools", "metrics", "otel", "mcp_mode",
     "kill_grace", "drain", "exit_with_parent", "probation", "event_log", "state_dir", "http", "http_token_file",
     "http_tokens", "http_hosts", "http_origins", "http_trusted_proxies", "http_concurrency",

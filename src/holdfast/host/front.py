@@ -25,7 +25,7 @@ from holdfast.present.last_words import last_words
 from holdfast.process import Outcome, Process, spawn
 from holdfast.process.custody import finished
 from holdfast.vocabulary.events import FaultRecorded, FrontLost, FrontStarted, TokenRefused
-from holdfast.vocabulary.ids import OWN_QUESTION, RequestId
+from holdfast.vocabulary.ids import CLIENT_END, OWN_QUESTION, RequestId
 from holdfast.vocabulary.meta import META_PRINCIPAL
 from holdfast.wire.codec import RELAY_DEPTH, decode, encode
 from holdfast.wire.envelope import (
@@ -282,8 +282,9 @@ class Front:
             if answer is not None:
                 self._say(answer, is_droppable=False)
             else:
-                is_own = str(message.id).startswith(self._prefix + OWN_QUESTION)
-                self._take(FromClient(message, frame, is_own))
+                number = str(message.id).removeprefix(self._prefix)
+                client = number.rpartition(CLIENT_END)[0]
+                self._take(FromClient(message, frame, number.startswith(OWN_QUESTION), client))
         elif isinstance(message, Notification) and self.owns(message.params.get("requestId")):
             self._passed_on.discard(message.params["requestId"])
             self._take(FromClient(message, frame))

@@ -24,6 +24,7 @@ def policy_of(configuration: Configuration) -> Policy:
         liveness_interval=settings.liveness_interval,
         suspect_after=settings.suspect_after,
         single=settings.single,
+        stateful=settings.stateful,
         ping_interval=settings.ping_interval,
         ping_timeout=settings.ping_timeout,
         start_timeout=settings.start_timeout,

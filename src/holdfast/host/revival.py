@@ -7,6 +7,7 @@ once all processes are gone, since what was with them is lost from then on and m
 """
 
 from holdfast.kernel.commands import Command, StartWorker
+from holdfast.kernel.lost_state import loss_by_host
 from holdfast.kernel.machine import resume
 from holdfast.kernel.state import State
 
@@ -28,6 +29,8 @@ def revived(state: State, now: float) -> tuple[State, list[Command]]:
     fresh.last_fault = state.last_fault
     fresh.leaving_at = state.leaving_at
     fresh.counts = dict(state.counts)
+    fresh.clients = state.clients
+    fresh.lost = loss_by_host(state, "the host has failed, and its workers were ended")
     fresh.wake_at = min(filter(None, (fresh.wake_at, fresh.leaving_at)), default=0.0)
     resumed, commands = resume(fresh, now)
     return resumed, [

@@ -10,6 +10,7 @@ from holdfast.kernel.accounting import failure_of_fault, tell_refusal
 from holdfast.kernel.answers import answer_stored, end_with_result
 from holdfast.kernel.cancellation import cancel
 from holdfast.kernel.inputs import FromClient, OutcomeFound
+from holdfast.kernel.lost_state import note_client
 from holdfast.kernel.policy import Policy
 from holdfast.kernel.relay import client_answered
 from holdfast.kernel.replies import fault_answer
@@ -114,7 +115,9 @@ def _meta(request: Request) -> dict[str, Any]:
 def _admit(turn: Turn, request: Request, said: FromClient) -> None:
     state, frame = turn.state, said.frame
     entry = pending_request(request, frame, state.policy, turn.now, state.next_sequence)
-    entry = entry._replace(is_own=said.is_own)
+    entry = entry._replace(is_own=said.is_own, client=said.client)
+    if said.client not in state.clients and not said.is_own:
+        note_client(state, said.client)
     crowded = len(state.pending) >= state.policy.pending_max
     heavy = bool(state.pending) and state.bytes_pending + len(frame) > state.policy.pending_bytes
     if crowded or heavy:

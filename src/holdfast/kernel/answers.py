@@ -10,6 +10,7 @@ from holdfast.kernel.catalog import journal_key
 from holdfast.kernel.commands import KeepOutcome
 from holdfast.kernel.hedging import forget_earlier, win
 from holdfast.kernel.lists import keep_list, list_known
+from holdfast.kernel.lost_state import mark_result
 from holdfast.kernel.releases import is_fallback
 from holdfast.kernel.replies import fault_answer, retry_after_ms, stop_answer, timeout_fault
 from holdfast.kernel.rules import FACT_METHODS, LIST_METHODS
@@ -64,7 +65,10 @@ def complete(turn: Turn, entry: Pending, response: Response, frame: bytes) -> No
     _remove(turn, entry)
     turn.count_of(entry, "answered")
     tell_end(turn, entry, "ok" if failure is None else "error", failure or NO_FAILURE, by_worker=True)
-    turn.end_request(entry, replace_id(frame, entry.id))
+    payload = replace_id(frame, entry.id)
+    if turn.state.lost is not None and response.error is None:
+        payload = mark_result(turn, entry, payload)
+    turn.end_request(entry, payload)
 
 
 def _note_refusal(turn: Turn, entry: Pending, failure: Failure) -> None:

@@ -27,8 +27,9 @@ from holdfast.kernel.capsule_values import (
     write_rule,
 )
 from holdfast.kernel.catalog import Catalog, read_catalog
+from holdfast.kernel.lost_state import loss_by_host
 from holdfast.kernel.policy import Policy
-from holdfast.kernel.state import Pending, Session, State
+from holdfast.kernel.state import Pending, Session, State, StateLoss
 from holdfast.vocabulary.call import Call, Phase, Stop
 from holdfast.vocabulary.execution import Knowledge, SessionPhase
 from holdfast.wire.codec import RELAY_DEPTH, decode, encode
@@ -60,6 +61,7 @@ def capture(state: State, now: float) -> bytes:
             "pending": [_captured(entry, now) for entry in state.pending.values()],
             "facts": [[about, _base64(frame)] for about, frame in state.facts.items()],
             "tools": _base64(state.catalog.definitions) if state.catalog is not None else None,
+            "state_of": _captured_loss(state),
             "next": [state.next_sequence, state.next_id, state.next_callback, state.next_generation],
         }
     )
@@ -90,6 +92,12 @@ def _captured(entry: Pending, now: float) -> dict[str, Any]:
     }
 
 
+def _captured_loss(state: State) -> int:
+    """The generation whose state the client of the handshake loses with this host; 0 where there is none."""
+    lost = loss_by_host(state, "")
+    return lost.unaware.get("", 0) if lost is not None else 0
+
+
 def _base64(frame: bytes | None) -> str | None:
     return None if frame is None else base64.b64encode(frame).decode()
 
@@ -110,6 +118,12 @@ def restore(data: bytes, policy: Policy, now: float, limits: CapsuleLimits) -> S
     facts = dict(_fact(item, limits) for item in part(body, "facts", list))
     require(len(facts) <= policy.facts_max, "it has too many facts")
     state = State(policy, session, facts=facts, catalog=_catalog(body.get("tools"), policy, limits))
+    held = body.get("state_of", 0)  # older hosts do not write it
+    require(type(held) is int and held >= 0, "its loss of state is none")
+    if held:
+        unrefused = frozenset({""} if policy.stateful else ())
+        state.clients = {"": None}
+        state.lost = StateLoss("the host was replaced, and its workers with it", {"": held}, unrefused)
     state.next_sequence, state.next_id, state.next_callback, state.next_generation = numbers
     for entry in entries:
         state.pending[entry.id] = entry

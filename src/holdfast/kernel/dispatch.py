@@ -7,6 +7,7 @@ walked in that order. Reads that need no tool do not wait behind calls of tools.
 from holdfast.kernel.answers import answer_from_lists, end_with_fault
 from holdfast.kernel.commands import LookUpOutcome
 from holdfast.kernel.liveness import is_unheard, note_dispatch, why_suspected
+from holdfast.kernel.lost_state import lost_fault, refused_now
 from holdfast.kernel.probes import ask_probe, begin_hold
 from holdfast.kernel.replies import how_it_ended, loss_details
 from holdfast.kernel.rules import FACT_METHODS, LIST_METHODS, STREAM_METHODS, Rule, rule_for
@@ -39,6 +40,8 @@ def dispatch_waiting(turn: Turn) -> None:
         _answer_lists(turn)
         if _is_held(turn, worker):
             return
+    if state.lost is not None:
+        _refuse_without_state(turn, worker)
     handshake = state.session.phase is SessionPhase.INITIALIZING
     for request_id in list(state.waiting):
         entry = state.pending[request_id]
@@ -69,6 +72,13 @@ def _is_held(turn: Turn, worker: Worker) -> bool:
         return True
     # Nothing moves. A worker that cannot be heard while it is busy may be one that never answers pings at all.
     return condition is Condition.UNKNOWN and worker.life.knows_ping
+
+
+def _refuse_without_state(turn: Turn, worker: Worker) -> None:
+    """What a stateful server was asked by clients that do not know yet that its state is lost."""
+    if worker.phase is WorkerPhase.READY:
+        for entry in refused_now(turn):
+            end_with_fault(turn, entry, lost_fault(turn, entry))
 
 
 def _refuse_waiting(turn: Turn, worker: Worker) -> None:

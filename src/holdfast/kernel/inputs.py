@@ -32,6 +32,7 @@ class FromClient(NamedTuple):
     message: Message
     frame: bytes
     is_own: bool = False  # a question of the host's own front, which no client has asked
+    client: str = ""  # which one of several clients it is from, as far as that is known
 
 
 class FromWorker(NamedTuple):

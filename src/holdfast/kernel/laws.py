@@ -1,11 +1,11 @@
-"""The seven laws of the kernel, each as a predicate over one step: what was, what came, what was done, what is.
+"""The eight laws of the kernel, each as a predicate over one step: what was, what came, what was done, what is.
 
 A law that holds for every step holds for every history. Each yields the sentences that were broken:
 
     1  nothing is repeated without authority         5  everything is bounded
     2  one terminal outcome per request              6  a state is restored whole or not at all
     3  identity is preserved, byte for byte          7  the public session is not touched by workers
-    4  recovery keeps the order
+    4  recovery keeps the order                      8  state that was lost is not hidden
 """
 
 from collections.abc import Callable, Iterator
@@ -205,6 +205,25 @@ def _public_session_isolation(moment: Moment) -> Iterator[str]:
             yield "the client heard what was said in private"
 
 
+def _no_hidden_loss(moment: Moment) -> Iterator[str]:
+    """No worker with state is replaced behind a client's back; until then answers are the worker's own bytes."""
+    before, after, given = moment.before, moment.after, moment.given
+    gone = before.workers.get(before.active)
+    if gone is not None and gone.life.holds_state and after.active != before.active:
+        owed = after.lost.unaware if after.lost is not None else {}
+        if any(client not in owed for client in after.clients):
+            yield "state was lost, and a client is not owed a word about it"
+    if not isinstance(given, FromWorker) or not isinstance(given.message, Response) or before.lost is not None:
+        return
+    number = given.message.id
+    entry = before.pending.get(before.attempts.get(number, 0)) if type(number) is int else None
+    if entry is None or entry.call.stop is not None:
+        return
+    for command in moment.told():
+        if command.answers == entry.id and command.payload != replace_id(given.frame, entry.id):
+            yield f"the answer to {entry.tool} was changed on its way"
+
+
 LAWS: tuple[Callable[[Moment], Iterator[str]], ...] = (
     _no_unauthorized_replay,
     _single_terminal_outcome,
@@ -213,6 +232,7 @@ LAWS: tuple[Callable[[Moment], Iterator[str]], ...] = (
     _bounded,
     _atomic_restoration,
     _public_session_isolation,
+    _no_hidden_loss,
 )
 
 

@@ -17,7 +17,7 @@ from holdfast.kernel.state import Pending, Role, Worker, WorkerPhase
 from holdfast.kernel.turn import Turn
 from holdfast.kernel.vitals import FIRST_LOOK, Condition, Vitals, judge
 from holdfast.kernel.workers import check_worker, stop_worker
-from holdfast.vocabulary.effects import EffectKind
+from holdfast.vocabulary.effects import EffectKind, SessionState
 from holdfast.vocabulary.events import WorkerSuspected
 
 __all__ = [
@@ -46,8 +46,10 @@ def note_dispatch(turn: Turn, generation: int, entry: Pending) -> None:
         if not life.look_at or life.look_at > soon:
             life = life._replace(look_at=soon)
             turn.wake(soon)
-    if not life.has_acted and _acts(worker, entry):
-        life = life._replace(has_acted=True)
+    if not life.holds_state and _acts(worker, entry):
+        life = life._replace(has_acted=True, holds_state=not _is_journaled(worker, entry))
+    if policy.stateful and not life.holds_state and entry.method == "tools/call":
+        life = life._replace(holds_state=True)  # a person says so, whatever the tool says of itself
     if life is not worker.life:
         turn.put_worker(worker._replace(life=life))
 
@@ -59,6 +61,15 @@ def _acts(worker: Worker, entry: Pending) -> bool:
         return True
     facts = worker.catalog.tools.get(entry.tool) if entry.method == "tools/call" else None
     return facts is not None and facts.writes
+
+
+def _is_journaled(worker: Worker, entry: Pending) -> bool:
+    """Whether all that a request leaves behind is built again in the next worker."""
+    rule = entry.rule
+    if rule is None or rule.effect.kind is not EffectKind.REPLAY_SAFE:
+        return False
+    facts = worker.catalog.tools.get(entry.tool)
+    return facts is not None and facts.state is SessionState.JOURNALED and not facts.writes
 
 
 def note_overdue(turn: Turn, entry: Pending, *, is_cancelled: bool = False) -> None:

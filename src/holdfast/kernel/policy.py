@@ -38,6 +38,7 @@ class Policy:
     liveness_interval: float = 5.0  # between two questions to a worker that has calls in flight; 0 asks none
     suspect_after: float = 10.0
     single: bool = False  # never a second worker while the first lives
+    stateful: bool = False  # the first call after a loss of state is refused once
     ping_interval: float = 30.0
     ping_timeout: float = 10.0
     start_timeout: float = 60.0

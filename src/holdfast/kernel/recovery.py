@@ -13,6 +13,7 @@ from holdfast.kernel.commands import StartWorker
 from holdfast.kernel.hedging import fall_back, forget_earlier
 from holdfast.kernel.inputs import WorkerDown
 from holdfast.kernel.liveness import hung_fault
+from holdfast.kernel.lost_state import lost_fault, note_loss
 from holdfast.kernel.probes import begin_hold, probe_lost
 from holdfast.kernel.releases import charge_probation, end_rollout, is_last_straw
 from holdfast.kernel.replies import how_it_ended, loss_details
@@ -39,6 +40,7 @@ class _Loss(NamedTuple):
     cause: dict[str, Any]
     made_way: bool = False
     is_forgiven: bool = False  # it says nothing about the calls that the worker had
+    takes_state: bool = False  # another worker serves already, and lacks the state that these calls need
 
 
 _UNKNOWN_LOSS = _Loss({})
@@ -64,9 +66,12 @@ def lose_worker(turn: Turn, down: WorkerDown) -> None:
     heard = {"stderr": down.cause["stderr"]} if down.cause.get("stderr") else {}
     turn.state.pins = {tool: at for tool, at in turn.state.pins.items() if at != down.generation}
     cause = _without_secrets({**(worker.fault or down.cause), **heard}, worker, lost)
-    loss = _Loss(cause, made_way, made_way or is_last_straw(turn, worker))
+    is_late = turn.state.policy.stateful and worker.role is Role.RETIRED and worker.life.holds_state
+    loss = _Loss(cause, made_way, made_way or is_last_straw(turn, worker), is_late)
     if not made_way:
         _account(turn, worker, loss.cause, len(lost))
+    if worker.role is Role.ACTIVE:
+        note_loss(turn, worker, how_it_ended(loss.cause, with_words=False))
     for entry in lost:
         _lose(turn, entry, loss, unsent=entry.attempt in down.unsent)
     if worker.role is Role.ACTIVE and worker.phase is WorkerPhase.STARTING:
@@ -195,6 +200,8 @@ def settle_lost(turn: Turn, entry: Pending, loss: _Loss = _UNKNOWN_LOSS) -> None
         _refuse_ambiguous(turn, entry, made_way=loss.made_way)
     elif decided is Disposition.REJECT_EXHAUSTED:
         _refuse_exhausted(turn, entry, loss)
+    elif loss.takes_state and decided is Disposition.REPLAY and entry.method == "tools/call":
+        end_with_fault(turn, entry, lost_fault(turn, entry))
     else:
         turn.state.waiting[entry.id] = None
         if decided is Disposition.HOLD_FOR_PROBE:

@@ -51,10 +51,15 @@ def retry_after_ms(state: State, now: float) -> int:
     return max(0, round((state.restarts.retry_at - now) * 1000))
 
 
-def how_it_ended(cause: Mapping[str, Any]) -> str:
-    """How a worker ended, with what it wrote to stderr at last: most often the reason."""
+def how_it_ended(cause: Mapping[str, Any], *, with_words: bool = True) -> str:
+    """How a worker ended, with what it wrote to stderr at last: most often the reason.
+
+    Clients that had nothing to do with it do not get these words.
+    """
     text = str(cause.get("message") or "the worker ended")
     words = last_words(_stderr(cause))
+    if not with_words:
+        return text.removesuffix(f": {words}") if words else text
     return text if words in text else f"{text}: {words}"
 
 

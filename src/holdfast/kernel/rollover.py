@@ -13,7 +13,8 @@ from holdfast.kernel.answers import bury
 from holdfast.kernel.commands import RolloutEnded, StartWorker
 from holdfast.kernel.hedging import hedge, may_hedge
 from holdfast.kernel.inputs import RolloutAsked
-from holdfast.kernel.liveness import hung_fault, note_dispatch
+from holdfast.kernel.liveness import hung_fault, note_dispatch, why_suspected
+from holdfast.kernel.lost_state import note_loss
 from holdfast.kernel.releases import begin_probation, end_rollout, is_fallback
 from holdfast.kernel.rules import STREAM_METHODS
 from holdfast.kernel.state import RESTART_ASKED, Pending, Restarts, Role, Worker, WorkerPhase
@@ -139,12 +140,21 @@ def _change(turn: Turn, incumbent: Worker | None, successor: Worker) -> None:
         _retire(turn, incumbent, successor)
     if incumbent is not None:  # what it had is not there any more
         turn.state.pins = {tool: at for tool, at in turn.state.pins.items() if at != incumbent.generation}
+    if incumbent is not None:
+        note_loss(turn, incumbent, _why_replaced(turn, incumbent, successor))
     begin_probation(turn, incumbent, successor)
     promote(turn, successor)
     turn.state.relief = 0
     turn.state.restarts = Restarts(turn.state.restarts.total + 1)
     end_rollout(turn)
     release_retired(turn)
+
+
+def _why_replaced(turn: Turn, incumbent: Worker, successor: Worker) -> str:
+    if incumbent.life.condition is not Condition.FINE:
+        return why_suspected(incumbent, turn.state.policy)
+    is_other = incumbent.release != successor.release
+    return "another release has taken over" if is_other else "the worker was replaced by a fresh one"
 
 
 # --- the one that makes way --------------------------------------------------------------------------------------
@@ -156,12 +166,17 @@ def _retire(turn: Turn, incumbent: Worker, successor: Worker) -> None:
     for entry in list(_in_flight(turn, retired)):
         if entry.method in STREAM_METHODS or _can_shake_hands_again(entry):
             _move(turn, entry)
-        elif retired.life.condition is not Condition.FINE and may_hedge(entry) and _is_prepared(turn, successor):
+        elif retired.life.condition is not Condition.FINE and _may_hedge(turn, entry, successor):
             hedge(turn, entry, successor)
             note_dispatch(turn, successor.generation, entry)
     turn.restore_order()
     if retired.life.condition is Condition.STOPPED:
         stop_worker(turn, retired, hung_fault(turn, retired))
+
+
+def _may_hedge(turn: Turn, entry: Pending, successor: Worker) -> bool:
+    """Whether the successor may answer it as well; one that lacks the state of the incumbent may not."""
+    return may_hedge(entry) and _is_prepared(turn, successor) and not turn.state.policy.stateful
 
 
 def _can_shake_hands_again(entry: Pending) -> bool:

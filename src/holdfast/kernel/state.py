@@ -33,6 +33,7 @@ __all__ = [
     "Role",
     "Session",
     "State",
+    "StateLoss",
     "Tombstone",
     "Verdict",
     "Worker",
@@ -114,6 +115,7 @@ class Pending(NamedTuple):
     freed: bool = False  # its probe has said that it may be sent again
     lookup: Lookup = Lookup.NOT_ASKED
     is_own: bool = False  # no client has asked it, so it is told of nowhere as if one had
+    client: str = ""  # which one of several sent it, as far as that is known
     sent_at: float = 0.0  # when it was last dispatched
     earlier: Earlier | None = None  # it was sent to a second worker, and the first one may still answer
 
@@ -253,6 +255,15 @@ class Probation(NamedTuple):
     losses: int = 0
 
 
+class StateLoss(NamedTuple):
+    """The last replacement of a worker that may have held state, and who has yet to learn of it."""
+
+    reason: str
+    unaware: Mapping[str, int]  # clients whose results have not told them, and the generation that they know
+    unrefused: frozenset[str] = frozenset()  # clients whose next call is refused, where that is wanted
+    is_warned: bool = False
+
+
 @dataclass(slots=True)
 class State:
     """The whole knowledge of a host. Build the first one with `machine.begin`."""
@@ -275,6 +286,8 @@ class State:
     lists: Mapping[tuple[str, ...], bytes] = field(
         default_factory=dict
     )  # answers that need no worker; never changed
+    clients: Mapping[str, None] = field(default_factory=dict)  # that have asked anything; never changed
+    lost: StateLoss | None = None
     release: int = 1  # the program that serves
     probation: Probation | None = None
     pins: dict[str, int] = field(
@@ -312,6 +325,8 @@ class State:
             rollout=self.rollout,
             relief=self.relief,
             lists=self.lists,
+            clients=self.clients,
+            lost=self.lost,
             release=self.release,
             probation=self.probation,
             pins=dict(self.pins),

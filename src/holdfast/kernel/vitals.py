@@ -72,6 +72,7 @@ class Life(NamedTuple):
     suspected_at: float = 0.0
     relief_at: float = 0.0  # no successor is started before
     has_acted: bool = False  # it has run a call that is not read-only: there may be state in it
+    holds_state: bool = False  # and that state would be lost with it
 
     def is_resting(self, silent: float) -> bool:
         """Whether it has used no CPU while it was silent; what is not known counts as rest."""

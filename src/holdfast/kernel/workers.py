@@ -11,6 +11,7 @@ from typing import Any
 from holdfast.kernel.catalog import NO_CATALOG, read_catalog
 from holdfast.kernel.commands import StartWorker, StopWorker
 from holdfast.kernel.lists import forget_lists
+from holdfast.kernel.lost_state import warn_session
 from holdfast.kernel.rules import STREAM_METHODS
 from holdfast.kernel.state import Errand, ErrandKind, Role, Session, Worker, WorkerPhase
 from holdfast.kernel.turn import Turn
@@ -355,6 +356,8 @@ def _serve(turn: Turn, worker: Worker) -> None:
         forget_lists(turn)
     if changed and not worker.announced_until:
         announce_tools(turn)
+    if state.lost is not None:
+        warn_session(turn, worker)
 
 
 def announce_tools(turn: Turn) -> None:

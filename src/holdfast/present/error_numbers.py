@@ -17,6 +17,7 @@ _NUMBERS = {
     "REPLAY_EXHAUSTED": 12,
     "ROLLOUT_DISRUPTED": 13,
     "NOT_READY": 14,
+    "STATE_LOST": 15,
 }
 _STANDARD = {"INVALID_REQUEST": INVALID_REQUEST, "NOT_FOUND": INVALID_PARAMS}
 # The number in the newer era -> that in the older one.

@@ -253,6 +253,13 @@ class Settings:
         "port, a lock or a profile. While it is blocked, calls are answered NOT_READY.",
         "--single",
     )
+    stateful: bool = _knob(
+        False,  # noqa: FBT003
+        SWITCH,
+        "The server keeps state in memory that later calls need: after it was lost with a worker, the first call "
+        "of a client is refused once with STATE_LOST instead of being run without it.",
+        "--stateful",
+    )
     noise_max: int = _knob(
         1000,
         integer(0),

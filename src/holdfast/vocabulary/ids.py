@@ -6,9 +6,11 @@ mean `1`.
 
 from collections.abc import Container
 
-__all__ = ["OWN_QUESTION", "RequestId", "is_request_id", "match_cancellation"]
+__all__ = ["CLIENT_END", "OWN_QUESTION", "RequestId", "is_request_id", "match_cancellation"]
 
 OWN_QUESTION = "own-"  # in the id of a request that the HTTP front makes for itself, behind its prefix
+
+CLIENT_END = "~"  # in such an id, behind the name that the front has given to one of its clients
 
 RequestId = int | str
 

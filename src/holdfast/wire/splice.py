@@ -7,13 +7,13 @@ JSON without duplicate keys; what they mean is not looked at here.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from holdfast.vocabulary.ids import RequestId
 from holdfast.wire.codec import BOM, encode
 from holdfast.wire.legible import SPACE, find_id
 
-__all__ = ["raw_member", "replace_id", "split_batch"]
+__all__ = ["add_result_meta", "raw_member", "replace_id", "split_batch"]
 
 _SMALL = 16 * 1024
 
@@ -32,6 +32,36 @@ def replace_id(frame: bytes, new_id: RequestId) -> bytes:
         return frame[:start] + written + frame[end:]
     view = memoryview(frame)  # a frame of megabytes is copied only once
     return b"".join((view[:start], written, view[end:]))
+
+
+def add_result_meta(frame: bytes, members: Mapping[str, bytes]) -> bytes:
+    """The frame with more members in `_meta` of its result, where it has a result that can have them.
+
+    A member that is there already stays as it is.
+    """
+    start, end = _find_member(frame, "result")
+    result = frame[start:end]
+    if end < 0 or not result.startswith(b"{"):
+        return frame
+    at, meta_end = _find_member(result, "_meta")
+    if meta_end < 0:
+        return _insert(frame, start + 1, b'"_meta":{' + _written(members) + b"}", result[1:])
+    meta = result[at:meta_end]
+    if not meta.startswith(b"{"):
+        return frame
+    there = {name for name, _, _ in _members(meta)}
+    new = {name: value for name, value in members.items() if name not in there}
+    return _insert(frame, start + at + 1, _written(new), meta[1:]) if new else frame
+
+
+def _written(members: Mapping[str, bytes]) -> bytes:
+    return b",".join(encode(name) + b":" + value for name, value in members.items())
+
+
+def _insert(frame: bytes, at: int, member: bytes, rest: bytes) -> bytes:
+    """The frame with a member at the start of an object, of which `rest` follows."""
+    comma = b"" if rest.lstrip(b" \t\n\r").startswith(b"}") else b","
+    return frame[:at] + member + comma + frame[at:]
 
 
 def split_batch(frame: bytes) -> list[bytes]:

@@ -37,7 +37,7 @@ class Host:
         call.answer.set_result(DISCOVERED)
         return call
 
-    def pass_on(self, *_: object) -> HostCall[Any]:
+    def pass_on(self, *_: object, **__: object) -> HostCall[Any]:
         self.asked.append(self._new())
         return self.asked[-1]
 

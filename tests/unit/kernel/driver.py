@@ -25,6 +25,7 @@ from holdfast.kernel.policy import Policy
 from holdfast.kernel.state import ErrandKind, State, Worker
 from holdfast.vocabulary.execution import SessionPhase
 from holdfast.vocabulary.ids import RequestId
+from holdfast.vocabulary.meta import META_GENERATION, META_RESTARTED
 from holdfast.wire.codec import decode, encode
 from holdfast.wire.envelope import parse
 
@@ -272,6 +273,13 @@ class World:
         """The one answer to a request."""
         (only,) = self.answers_to(request_id)
         return only
+
+    def result_of(self, request_id: RequestId) -> Any:
+        """The result that a worker gave, without what the host says beside it about lost state."""
+        result = dict(self.answer_to(request_id)["result"])
+        meta = result.pop("_meta", {})
+        kept = {key: meta[key] for key in meta if key not in {META_GENERATION, META_RESTARTED}}
+        return {**result, "_meta": kept} if kept else result
 
     def fault_of(self, request_id: RequestId) -> dict[str, Any]:
         """The data of the error that a request ended with."""

@@ -129,8 +129,8 @@ def test_a_halted_worker_is_routed_around_at_once_and_then_killed() -> None:
     world.lose_worker(1)
     world.worker_answers(1, {"by": 2})
     world.worker_answers(3, {"by": 2})
-    assert world.answer_to(1)["result"] == {"by": 2}
-    assert world.answer_to(3)["result"] == {"by": 2}
+    assert world.result_of(1) == {"by": 2}
+    assert world.result_of(3) == {"by": 2}
     assert world.code_of(2) == "AMBIGUOUS_OUTCOME"
     assert world.state.last_fault is not None
     assert world.state.last_fault["code"] == "WORKER_HUNG"
@@ -159,7 +159,7 @@ def test_a_halted_worker_that_goes_on_before_anything_was_moved_is_rehabilitated
     assert world.state.rollout is Rollout.STABLE
     assert world.state.workers[2].phase is WorkerPhase.STOPPING  # the successor is not needed
     world.worker_answers(1, {"ok": 1})
-    assert world.answer_to(1)["result"] == {"ok": 1}
+    assert world.result_of(1) == {"ok": 1}
 
 
 def test_a_worker_that_computes_in_its_loop_although_it_answered_during_a_call_before_is_stopped() -> None:
@@ -184,7 +184,7 @@ def test_a_stopped_worker_whose_successor_fails_is_ended_first() -> None:
     world.make_ready()
 
     world.worker_answers(1, {"ok": 1})
-    assert world.answer_to(1)["result"] == {"ok": 1}
+    assert world.result_of(1) == {"ok": 1}
 
 
 @pytest.mark.parametrize("phase", [WorkerPhase.INITIALIZING, WorkerPhase.LISTING])
@@ -218,7 +218,7 @@ def test_a_silent_worker_of_a_session_that_only_reads_is_relieved_and_whoever_an
     world.advance(49.0)
     world.worker_says(answer(first.attempt, {"by": 1}), 1)
 
-    assert world.answer_to(1)["result"] == {"by": 1}
+    assert world.result_of(1) == {"by": 1}
     assert world.count("hedges_dropped") == 1
     assert world.last("StopWorker") == (1, True)
     assert [sent.message["method"] for sent in world.sent if sent.generation == 2][-1] == "notifications/cancelled"
@@ -234,7 +234,7 @@ def test_the_answer_of_the_second_worker_counts_when_it_is_first_and_the_other_i
     world.worker_answers(1, {"by": 2})
     world.worker_says(answer(first.attempt, {"by": 1}), 1)
 
-    assert world.answer_to(1)["result"] == {"by": 2}
+    assert world.result_of(1) == {"by": 2}
 
 
 def test_nothing_moves_on_unknown_in_a_session_that_has_written() -> None:
@@ -247,7 +247,7 @@ def test_nothing_moves_on_unknown_in_a_session_that_has_written() -> None:
     world.worker_answers(1, {"ok": 1})
 
     assert before == [1]
-    assert world.answer_to(1)["result"] == {"ok": 1}
+    assert world.result_of(1) == {"ok": 1}
     assert world.worker.life.condition is Condition.FINE
 
 
@@ -263,7 +263,7 @@ def test_after_a_deadline_without_an_answer_unknown_counts_as_stopped() -> None:
     world.make_ready(2)
     world.worker_answers(2, {"by": 2})
 
-    assert world.answer_to(2)["result"] == {"by": 2}
+    assert world.result_of(2) == {"by": 2}
     world.lose_worker(1)
     assert world.code_of(1) == "TOOL_TIMEOUT"
 
@@ -280,7 +280,7 @@ def test_after_a_cancellation_the_next_read_goes_to_a_successor_in_time() -> Non
     world.make_ready(2)
     world.worker_answers(2, {"by": 2})
 
-    assert world.answer_to(2)["result"] == {"by": 2}
+    assert world.result_of(2) == {"by": 2}
 
 
 def test_a_server_that_is_honestly_busy_for_a_minute_loses_nothing() -> None:
@@ -323,7 +323,7 @@ def test_the_second_worker_is_lost_and_the_first_one_still_answers() -> None:
     world.lose_worker(2)
     world.worker_answers(1, {"by": 1}, 1)
 
-    assert world.answer_to(1)["result"] == {"by": 1}
+    assert world.result_of(1) == {"by": 1}
 
 
 # --- stuck -------------------------------------------------------------------------------------------------------
@@ -344,10 +344,10 @@ def test_a_worker_that_answers_pings_but_ends_no_call_after_a_cancellation_is_st
     world.make_ready(2)
     world.worker_answers(2, {"by": 2})
 
-    assert world.answer_to(2)["result"] == {"by": 2}
+    assert world.result_of(2) == {"by": 2}
     assert world.state.workers[1].phase is WorkerPhase.READY  # it drains
     world.worker_answers(3, {"by": 1}, 1)
-    assert world.answer_to(3)["result"] == {"by": 1}
+    assert world.result_of(3) == {"by": 1}
     assert world.last("StopWorker") == (1, True)
 
 
@@ -415,7 +415,7 @@ def test_a_single_worker_that_is_stopped_is_killed_before_the_next_one_starts() 
     world.make_ready(2)
     world.worker_answers(1, {"ok": 1})
 
-    assert world.answer_to(1)["result"] == {"ok": 1}
+    assert world.result_of(1) == {"ok": 1}
 
 
 def test_a_single_worker_without_any_deadline_is_not_called_retryable() -> None:
@@ -498,8 +498,8 @@ def test_lists_do_not_wait_for_a_worker_that_does_not_answer() -> None:
     world.advance(1.0)
     world.client_sends(request(4, "tools/list"))
 
-    assert [tool["name"] for tool in world.answer_to(2)["result"]["tools"]] == [t["name"] for t in world.tools]
-    assert world.answer_to(3)["result"] == {"prompts": [{"name": "p"}]}
+    assert [tool["name"] for tool in world.result_of(2)["tools"]] == [t["name"] for t in world.tools]
+    assert world.result_of(3) == {"prompts": [{"name": "p"}]}
     assert len(world.answers_to(4)) == 1
 
 
@@ -513,7 +513,7 @@ def test_lists_of_a_worker_that_answers_come_from_it() -> None:
         world.serve()
     world.worker_answers(2, {"tools": [{"name": "new"}]})
 
-    assert world.answer_to(2)["result"] == {"tools": [{"name": "new"}]}
+    assert world.result_of(2) == {"tools": [{"name": "new"}]}
 
 
 def test_a_list_that_has_changed_is_not_told_from_memory() -> None:

@@ -66,7 +66,7 @@ def test_too_many_calls_that_were_given_up_are_a_reason_although_it_has_other_wo
     assert world.state.active == 2
     assert world.state.workers[1].phase is WorkerPhase.READY  # it finishes the young one
     world.worker_answers("young", {"ok": 1})
-    assert world.answer_to("young")["result"] == {"ok": 1}
+    assert world.result_of("young") == {"ok": 1}
 
 
 def test_a_successor_that_fails_is_not_tried_again_until_another_call_is_given_up() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.unit.kernel.driver import World, answer, request
 
-from holdfast.kernel.commands import ToClient, ToWorker
+from holdfast.kernel.commands import Command, ToClient, ToWorker
 from holdfast.kernel.inputs import WorkerDown
 from holdfast.kernel.invariants import broken_invariants
 from holdfast.kernel.laws import LAWS, Moment, broken_laws
@@ -243,3 +243,24 @@ def test_workers_that_finish_calls_are_bounded_too() -> None:
     after.workers.update({n: Worker(n, Role.RETIRED, WorkerPhase.READY) for n in range(10, 20)})
 
     assert broken(moment._replace(after=after), 5) == ["there are 10 workers that finish calls"]
+
+
+def test_a_loss_of_state_that_no_client_hears_of_breaks_the_eighth_law() -> None:
+    world = World.live()
+    world.calls(1, "write")
+    world.worker_answers(1, {})
+    world.lose_worker()
+    moment = world.history[-1]
+    after = moment.after.copy()
+    after.lost = None
+
+    assert broken(moment, 8) == []
+    assert broken(moment._replace(after=after), 8) == ["state was lost, and a client is not owed a word about it"]
+
+
+def test_an_answer_that_is_changed_although_no_state_was_lost_breaks_the_eighth_law() -> None:
+    moment = completed()
+    changed: list[Command] = [ToClient(encode(answer(1, {"more": 1})), 1)]
+
+    assert broken(moment, 8) == []
+    assert broken(moment._replace(commands=changed), 8) == ["the answer to write was changed on its way"]

@@ -31,7 +31,7 @@ def test_a_lost_call_is_not_sent_again_before_its_probe_has_spoken() -> None:
 def test_a_probe_that_knows_the_result_completes_the_call() -> None:
     world = held()
     world.probe_says({"outcome": "completed", "result": {"paid": 5}})
-    told = world.answer_to(1)["result"]
+    told = world.result_of(1)
 
     assert told["structuredContent"] == {"paid": 5}
     assert told["isError"] is False
@@ -53,7 +53,7 @@ def test_a_probe_that_frees_the_call_has_it_sent_again() -> None:
     assert world.dispatched(2) == ["p"]
     world.worker_answers(1, {"ok": 1})
 
-    assert world.answer_to(1)["result"] == {"ok": 1}
+    assert world.result_of(1) == {"ok": 1}
 
 
 def test_a_probe_can_answer_with_text_alone() -> None:
@@ -187,7 +187,7 @@ def test_a_probe_in_the_era_without_a_handshake_describes_the_client() -> None:
     assert asked["params"]["_meta"] == DESCRIPTION
     world.probe_says({"outcome": "completed", "result": 1})
 
-    assert world.answer_to(1)["result"]["resultType"] == "complete"
+    assert world.result_of(1)["resultType"] == "complete"
 
 
 @pytest.mark.parametrize(

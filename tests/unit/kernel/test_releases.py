@@ -63,7 +63,7 @@ def test_calls_in_flight_finish_where_they_are_and_new_ones_go_to_the_new_releas
     assert [world.state.pending[number].generation for number in (1, 2)] == [1, 2]
     world.worker_answers(1, {"ok": 1})
     world.worker_answers(2, {"ok": 2})
-    assert world.answer_to(1)["result"] == {"ok": 1}
+    assert world.result_of(1) == {"ok": 1}
 
 
 def test_other_tools_are_judged_and_nothing_changes_meanwhile() -> None:
@@ -172,7 +172,7 @@ def test_a_release_that_cannot_take_up_the_session_never_displaces_the_incumbent
     world.worker_answers(1, {"ok": 1})
 
     assert world.state.active == 1
-    assert world.answer_to(1)["result"] == {"ok": 1}
+    assert world.result_of(1) == {"ok": 1}
     assert ended(world)[0]
     assert last_rollout(world)["outcome"] == "failed"
 

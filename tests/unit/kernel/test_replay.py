@@ -15,7 +15,7 @@ def test_a_call_that_only_reads_is_sent_again_and_answered() -> None:
     world.worker_answers(1, {"ok": 1})
 
     assert world.dispatched(2) == ["a"]
-    assert world.answer_to(1)["result"] == {"ok": 1}
+    assert world.result_of(1) == {"ok": 1}
 
 
 def test_what_is_sent_again_is_byte_for_byte_what_the_client_wrote() -> None:
@@ -86,7 +86,7 @@ def test_an_unsent_attempt_is_sent_for_the_first_time_whatever_its_effect() -> N
     world.make_ready()
     world.worker_answers(1, {"ok": 1})
 
-    assert world.answer_to(1)["result"] == {"ok": 1}
+    assert world.result_of(1) == {"ok": 1}
     assert world.count("replayed") == 0
 
 
@@ -100,7 +100,7 @@ def test_an_unsent_repetition_is_not_charged_and_the_first_attempt_stays_unknown
     assert world.state.pending[1].replays == 0
     world.make_ready()
     world.worker_answers(1, {"ok": 1})
-    assert world.answer_to(1)["result"] == {"ok": 1}
+    assert world.result_of(1) == {"ok": 1}
 
 
 def test_a_call_that_may_have_taken_effect_ends_with_one_error_that_says_so() -> None:
@@ -170,7 +170,7 @@ def test_an_answer_of_the_lost_worker_that_comes_before_its_end_counts() -> None
     world.worker_answers(1, {"ok": 1})
     world.lose_worker()
 
-    assert world.answer_to(1)["result"] == {"ok": 1}
+    assert world.result_of(1) == {"ok": 1}
 
 
 def test_an_answer_of_a_generation_that_is_gone_is_counted_and_dropped() -> None:

@@ -43,7 +43,7 @@ def test_the_incumbent_finishes_while_younger_calls_go_to_the_successor() -> Non
     assert health(world.state, world.now, 0.0)["rollout"] == "reloading"
     world.worker_answers(1, {"ok": 1})
 
-    assert world.answer_to(1)["result"] == {"ok": 1}
+    assert world.result_of(1) == {"ok": 1}
     assert world.last("StopWorker") == (1, True)
     assert health(world.state, world.now, 0.0)["rollout"] == "stable"
 
@@ -82,7 +82,7 @@ def test_a_late_answer_of_an_incumbent_that_is_being_ended_still_counts() -> Non
     world.advance(5.0)
     world.worker_answers(1, {"ok": 1})
 
-    assert world.answer_to(1)["result"] == {"ok": 1}
+    assert world.result_of(1) == {"ok": 1}
 
 
 def test_a_call_without_a_deadline_keeps_the_incumbent_for_a_bounded_time() -> None:
@@ -174,7 +174,7 @@ def test_a_successor_that_fails_leaves_the_incumbent_in_its_place() -> None:
     assert endings(world) == ["the successor was lost: no such file"]
     assert world.state.active == 1
     world.worker_answers(1, {"ok": 1})
-    assert world.answer_to(1)["result"] == {"ok": 1}
+    assert world.result_of(1) == {"ok": 1}
 
 
 def test_a_successor_that_fails_once_it_serves_is_replaced_while_the_incumbent_finishes() -> None:
@@ -188,7 +188,7 @@ def test_a_successor_that_fails_once_it_serves_is_replaced_while_the_incumbent_f
     world.worker_answers(1, {"ok": 1})
 
     assert world.dispatched(3) == ["again"]
-    assert world.answer_to(1)["result"] == {"ok": 1}
+    assert world.result_of(1) == {"ok": 1}
 
 
 def test_an_incumbent_that_is_lost_makes_way_at_once() -> None:
@@ -338,7 +338,7 @@ def test_a_handshake_under_way_is_begun_anew_with_the_successor() -> None:
     world.client_sends(INITIALIZED)
     world.serve(2)
 
-    assert world.answer_to(0)["result"] == world.server
+    assert world.result_of(0) == world.server
     assert [message.get("method") for message in world.sent_to(2)] == [
         "initialize",
         "notifications/initialized",
@@ -356,7 +356,7 @@ def test_a_handshake_that_may_not_be_begun_anew_is_left_to_the_incumbent() -> No
     world.client_sends(INITIALIZED)
     world.serve(2)
 
-    assert world.answer_to(0)["result"] == world.server
+    assert world.result_of(0) == world.server
     assert [message.get("method") for message in world.sent_to(2)] == [
         "initialize",
         "notifications/initialized",
@@ -372,7 +372,7 @@ def test_a_worker_that_hangs_in_the_handshake_can_be_replaced() -> None:
     world.worker_up(2)
     world.worker_answers(0, world.server)
 
-    assert world.answer_to(0)["result"] == world.server
+    assert world.result_of(0) == world.server
     assert world.dispatched(2) == ["initialize"]
     assert world.last("StopWorker").generation == 1
 

@@ -28,7 +28,9 @@ def test_a_healthy_index_has_no_issues(indexed: Indexed) -> None:
     assert report(indexed)["health"] == {"issues": [], "hints": []}
 
 
-def test_a_changed_bit_is_noticed_although_size_and_time_of_its_file_are_those_of_before(indexed: Indexed, tmp_path: Path) -> None:
+def test_a_changed_bit_is_noticed_although_size_and_time_of_its_file_are_those_of_before(
+    indexed: Indexed, tmp_path: Path
+) -> None:
     polled = indexed.copied(tmp_path / "cache")
     assert report(polled)["health"]["issues"] == []
     file = next(polled.build.terms.glob("*.pos"))

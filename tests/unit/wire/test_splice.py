@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.wire.codec import BOM
-from holdfast.wire.splice import raw_member, replace_id, split_batch
+from holdfast.wire.splice import add_result_meta, raw_member, replace_id, split_batch
 
 LETTERS = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 TRICKY = st.sampled_from(["id", '"id"', ',"id":5}', ' "id": 5 }', "\\", '\\"', "{", "}", "]", "ï", "Ã¯", "\u2028"])
@@ -173,3 +173,20 @@ def test_an_id_at_either_end_is_found_without_reading_megabytes(place: str) -> N
     rounds = [replace_id(frame, number) for number in range(5)]
     assert time.process_time() - start < 0.25  # copying alone: about a millisecond each
     assert len(rounds[-1]) == len(frame)
+
+
+@pytest.mark.parametrize(
+    ("frame", "marked"),
+    [
+        (b'{"result":{}}', b'{"result":{"_meta":{"g":2}}}'),
+        (b'{"result" : { "a":[1.0] }, "id":1}', b'{"result" : {"_meta":{"g":2}, "a":[1.0] }, "id":1}'),
+        (b'{"result":{"_meta":{ }}}', b'{"result":{"_meta":{"g":2 }}}'),
+        (b'{"result":{"_meta":{"x":"\xc3\xa9"},"a":1}}', b'{"result":{"_meta":{"g":2,"x":"\xc3\xa9"},"a":1}}'),
+        (b'{"result":{"_meta":{"g":1}}}', b'{"result":{"_meta":{"g":1}}}'),
+        (b'{"result":{"_meta":null}}', b'{"result":{"_meta":null}}'),
+        (b'{"result":"text"}', b'{"result":"text"}'),
+        (b'{"error":{}}', b'{"error":{}}'),
+    ],
+)  # fmt: skip
+def test_a_member_is_added_to_the_meta_of_a_result_and_the_rest_stays(frame: bytes, marked: bytes) -> None:
+    assert add_result_meta(frame, {"g": b"2"}) == marked

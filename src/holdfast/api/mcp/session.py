@@ -6,6 +6,7 @@ worker that is lost meanwhile is the business of the host: the session does not 
 """
 
 import asyncio
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -72,6 +73,7 @@ class McpSession:
         gate: Gate | None = None,
     ) -> None:
         self.id = session_id
+        self._tag = f"s-{hashlib.sha256(session_id.encode()).hexdigest()[:12]}"  # the id itself is a secret
         self.caller = caller
         self.used_at = 0.0
         self.stream = Channel(STANDALONE)  # what belongs to no request
@@ -220,7 +222,8 @@ class McpSession:
             except HttpError as error:
                 ended(error.problem)
             return
-        call = self._link.pass_on(method, params or {}, partial(self._heard, attempt), self.caller.principal)
+        heard = partial(self._heard, attempt)
+        call = self._link.pass_on(method, params or {}, heard, self.caller.principal, client=self._tag)
         self._calls[number] = call
         call.answer.add_done_callback(lambda answer: self._call_ended(number, call, answer))
 
