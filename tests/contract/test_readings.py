@@ -85,6 +85,7 @@ def test_a_server_of_ours_declares_no_other_spellings(server: Server, name: str)
         ("ROLLOUT_DISRUPTED", -32013, 1013),
         ("NOT_READY", -32014, 1014),
         ("STATE_LOST", -32015, 1015),
+        ("QUARANTINED", -32016, 1016),
     ],
 )
 def test_an_error_of_the_host_has_one_number_per_era(code: str, older: int, newer: int) -> None:

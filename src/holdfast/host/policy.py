@@ -36,6 +36,7 @@ def policy_of(configuration: Configuration) -> Policy:
         restart_reset=settings.restart_reset,
         rollout_grace=settings.rollout_grace,
         probation=settings.probation,
+        quarantine=settings.quarantine,
         probe_hold=settings.probe_hold,
         spare=settings.spare > 0,
         trusts_worker=not settings.untrusted,

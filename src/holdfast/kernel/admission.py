@@ -12,6 +12,7 @@ from holdfast.kernel.cancellation import cancel
 from holdfast.kernel.inputs import FromClient, OutcomeFound
 from holdfast.kernel.lost_state import note_client
 from holdfast.kernel.policy import Policy
+from holdfast.kernel.quarantine import is_quarantined, quarantine_fault
 from holdfast.kernel.relay import client_answered
 from holdfast.kernel.replies import fault_answer
 from holdfast.kernel.rules import describes_itself
@@ -20,7 +21,7 @@ from holdfast.kernel.turn import Turn, due_time
 from holdfast.present.profile import META_CAPABILITIES, META_REVISION, MODERN
 from holdfast.vocabulary.call import Stop
 from holdfast.vocabulary.execution import SessionPhase
-from holdfast.vocabulary.faults import fault
+from holdfast.vocabulary.faults import Fault, fault
 from holdfast.vocabulary.ids import is_request_id
 from holdfast.wire.envelope import (
     INVALID_REQUEST,
@@ -123,11 +124,10 @@ def _admit(turn: Turn, request: Request, said: FromClient) -> None:
     if crowded or heavy:
         queue = {"max": state.policy.pending_max, "size": len(state.pending)}
         problem = fault("QUEUE_OVERLOADED", "too many requests are in flight", details={"queue": queue})
-        turn.count_of(entry, "refused")
-        turn.count_of(entry, "answered")
-        if not entry.is_own:
-            tell_refusal(turn, request, failure_of_fault(problem))
-        turn.tell_client(fault_answer(entry, problem, state.active, 0), request.id)
+        _not_admitted(turn, request, entry, problem)
+        return
+    if state.blamed and is_quarantined(turn, entry):
+        _not_admitted(turn, request, entry, quarantine_fault(turn, entry))
         return
     state.next_sequence += 1
     state.bytes_pending += len(frame)
@@ -137,6 +137,15 @@ def _admit(turn: Turn, request: Request, said: FromClient) -> None:
         state.session = Session(SessionPhase.INITIALIZING, frame, self_description=state.session.self_description)
     elif entry.is_modern and state.session.self_description is None:
         _remember_description(turn, _meta(request))
+
+
+def _not_admitted(turn: Turn, request: Request, entry: Pending, problem: Fault) -> None:
+    turn.count_of(entry, "refused")
+    turn.count_of(entry, "answered")
+    if not entry.is_own:
+        tell_refusal(turn, request, failure_of_fault(problem))
+    after = round(1000 * problem.details.get("seconds", 0))
+    turn.tell_client(fault_answer(entry, problem, turn.state.active, after), request.id)
 
 
 def _remember_description(turn: Turn, meta: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from holdfast.kernel.commands import LookUpOutcome
 from holdfast.kernel.liveness import is_unheard, note_dispatch, why_suspected
 from holdfast.kernel.lost_state import lost_fault, refused_now
 from holdfast.kernel.probes import ask_probe, begin_hold
+from holdfast.kernel.quarantine import note_last_attempt, waits_its_turn
 from holdfast.kernel.replies import how_it_ended, loss_details
 from holdfast.kernel.rules import FACT_METHODS, LIST_METHODS, STREAM_METHODS, Rule, rule_for
 from holdfast.kernel.state import Lookup, Pending, Worker, WorkerPhase
@@ -111,7 +112,7 @@ def reject_waiting(turn: Turn) -> None:
 
 def _serves(turn: Turn, worker: Worker, entry: Pending) -> bool:
     if worker.phase is WorkerPhase.READY:
-        return True
+        return not waits_its_turn(turn, entry)
     if entry.method != "tools/call":
         return True
     # Before any handshake the worker itself says what is wrong; afterwards the effect has to be known first.
@@ -167,6 +168,8 @@ def _dispatch(turn: Turn, worker: Worker, entry: Pending, rule: Rule, decided: D
     note_dispatch(turn, worker.generation, sent)
     del state.waiting[entry.id]
     state.attempts[attempt] = entry.id
+    if again:
+        note_last_attempt(turn, sent)
     if again and not entry.is_own:
         turn.count("replayed")
         turn.record(CallReplayed(entry.id, entry.tool, worker.generation, entry.replays + 2, entry.method))

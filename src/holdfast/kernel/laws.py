@@ -14,6 +14,7 @@ from typing import NamedTuple
 from holdfast.kernel.capsule import CapsuleLimits, capture, restore
 from holdfast.kernel.commands import Command, ToClient, ToWorker
 from holdfast.kernel.inputs import FromClient, FromWorker, Input, WorkerDown
+from holdfast.kernel.quarantine import PAIRS_MAX
 from holdfast.kernel.state import ErrandKind, Pending, Role, State, Worker, WorkerPhase
 from holdfast.vocabulary.effects import ReplayWord
 from holdfast.vocabulary.execution import Knowledge, SessionPhase
@@ -142,6 +143,7 @@ def _bounded(moment: Moment) -> Iterator[str]:
         "tombstones": (len(state.tombstones), policy.tombstones_max),
         "facts": (len(state.facts), policy.facts_max),
         "pages": (max((len(worker.cursors) for worker in workers), default=0), policy.pages_max),
+        "pairs that are blamed": (len(state.blamed), PAIRS_MAX),
         "errands": (len(state.errands), len(state.pending) + len(workers) * (policy.facts_max + 3)),
         "losses": (len(state.restarts.recent), policy.restart_budget + 1),
         "workers": (sum(worker.role is not Role.RETIRED for worker in workers), 3),

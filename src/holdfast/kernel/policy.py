@@ -52,6 +52,7 @@ class Policy:
     rollout_grace: float = 1.0  # that a client has to ask for the new list of tools before they are there
     probation: float = 30.0  # that a new release has to hold, without a loss
     probation_losses: int = 3  # before it has, after which the one before it serves again
+    quarantine: float = 600.0  # that a call is refused for which ends its worker each time; 0 refuses none
     probe_hold: float = 30.0
     probe_timeout: float = 10.0
     spare: bool = False

@@ -15,6 +15,7 @@ from holdfast.kernel.inputs import WorkerDown
 from holdfast.kernel.liveness import hung_fault
 from holdfast.kernel.lost_state import lost_fault, note_loss
 from holdfast.kernel.probes import begin_hold, probe_lost
+from holdfast.kernel.quarantine import blame, is_quarantined, quarantine_fault, suspect_of
 from holdfast.kernel.releases import charge_probation, end_rollout, is_last_straw
 from holdfast.kernel.replies import how_it_ended, loss_details
 from holdfast.kernel.rules import rule_for
@@ -72,14 +73,27 @@ def lose_worker(turn: Turn, down: WorkerDown) -> None:
         _account(turn, worker, loss.cause, len(lost))
     if worker.role is Role.ACTIVE:
         note_loss(turn, worker, how_it_ended(loss.cause, with_words=False))
+    suspect = 0 if loss.is_forgiven else suspect_of(lost)
     for entry in lost:
         _lose(turn, entry, loss, unsent=entry.attempt in down.unsent)
+        if entry.sequence == suspect and entry.id not in turn.state.pending:
+            blame(turn, entry)
+    if suspect:
+        _refuse_quarantined(turn)
     if worker.role is Role.ACTIVE and worker.phase is WorkerPhase.STARTING:
         _charge_waiting_handshake(turn, loss)
     turn.restore_order()
     # A client that has closed its end may still read the answers that it is owed.
     if not turn.state.is_over and (turn.state.waiting or not turn.state.leaving_at):
         _fill_the_place(turn, worker, loss.cause)
+
+
+def _refuse_quarantined(turn: Turn) -> None:
+    """The same call may be waiting several times over."""
+    for request_id in list(turn.state.waiting):
+        entry = turn.state.pending[request_id]
+        if entry.hold is None and is_quarantined(turn, entry):
+            end_with_fault(turn, entry, quarantine_fault(turn, entry))
 
 
 def _forget_first_attempts(turn: Turn, generation: int) -> None:

@@ -15,6 +15,7 @@ from holdfast.kernel.hedging import hedge, may_hedge
 from holdfast.kernel.inputs import RolloutAsked
 from holdfast.kernel.liveness import hung_fault, note_dispatch, why_suspected
 from holdfast.kernel.lost_state import note_loss
+from holdfast.kernel.quarantine import lift_quarantine
 from holdfast.kernel.releases import begin_probation, end_rollout, is_fallback
 from holdfast.kernel.rules import STREAM_METHODS
 from holdfast.kernel.state import RESTART_ASKED, Pending, Restarts, Role, Worker, WorkerPhase
@@ -40,6 +41,7 @@ def ask_restart(turn: Turn) -> None:
     if state.leaving_at or state.is_over:
         turn.commands.append(RolloutEnded("the host is about to end"))
         return
+    lift_quarantine(state)
     if state.rollout is not Rollout.STABLE:
         state.relief = 0  # from now on it is wanted for its own sake
         return
@@ -88,6 +90,7 @@ def ask_rollout(turn: Turn, asked: RolloutAsked) -> None:
     if problem:
         turn.commands.append(RolloutEnded(problem))
         return
+    lift_quarantine(state)
     state.rollout = Rollout.PENDING
     start_worker(turn, Role.SUCCESSOR, release=asked.release)
 

@@ -21,6 +21,7 @@ from holdfast.vocabulary.ids import RequestId
 
 __all__ = [
     "RESTART_ASKED",
+    "Blame",
     "Callback",
     "Earlier",
     "Errand",
@@ -255,6 +256,14 @@ class Probation(NamedTuple):
     losses: int = 0
 
 
+class Blame(NamedTuple):
+    """How often one tool with the same arguments has ended its worker, and until when that counts."""
+
+    losses: int
+    until: float
+    is_enough: bool = False  # for it to be refused
+
+
 class StateLoss(NamedTuple):
     """The last replacement of a worker that may have held state, and who has yet to learn of it."""
 
@@ -288,6 +297,9 @@ class State:
     )  # answers that need no worker; never changed
     clients: Mapping[str, None] = field(default_factory=dict)  # that have asked anything; never changed
     lost: StateLoss | None = None
+    alone: RequestId | None = None  # the call that is to be alone with the worker, and until when
+    alone_until: float = 0.0
+    blamed: Mapping[bytes, Blame] = field(default_factory=dict)  # by digests of tool and arguments; never changed
     release: int = 1  # the program that serves
     probation: Probation | None = None
     pins: dict[str, int] = field(
@@ -327,6 +339,9 @@ class State:
             lists=self.lists,
             clients=self.clients,
             lost=self.lost,
+            alone=self.alone,
+            alone_until=self.alone_until,
+            blamed=self.blamed,
             release=self.release,
             probation=self.probation,
             pins=dict(self.pins),

@@ -18,6 +18,7 @@ _NUMBERS = {
     "ROLLOUT_DISRUPTED": 13,
     "NOT_READY": 14,
     "STATE_LOST": 15,
+    "QUARANTINED": 16,
 }
 _STANDARD = {"INVALID_REQUEST": INVALID_REQUEST, "NOT_FOUND": INVALID_PARAMS}
 # The number in the newer era -> that in the older one.

@@ -260,6 +260,12 @@ class Settings:
         "of a client is refused once with STATE_LOST instead of being run without it.",
         "--stateful",
     )
+    quarantine: float = _knob(
+        600.0,
+        SECONDS,
+        "Seconds for which a call is refused, by its tool and arguments, once it has ended its worker each time "
+        "that it was run; 0 refuses none. `holdfast restart` lifts it.",
+    )
     noise_max: int = _knob(
         1000,
         integer(0),

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-__all__ = ["EVENTS", "CallEnded", "CallReplayed", "Event", "FaultRecorded", "FrontLost", "FrontStarted",
+__all__ = ["EVENTS", "CallEnded", "CallQuarantined", "CallReplayed", "Event", "FaultRecorded", "FrontLost",
+           "FrontStarted",
            "HostStarted", "HostStopped", "HotPaths", "KillFailed", "LeftoversReaped", "MessageRejected",
            "RequestEnded", "RolloutDone", "ServerStarted", "ServerStopped", "StdoutNoise", "TokenRefused",
            "ToolsNotListed", "WorkAbandoned", "WorkerLost", "WorkerReady", "WorkerStarted",
@@ -281,6 +282,17 @@ class CallReplayed(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class CallQuarantined(Event):
+    """A tool has ended its worker with the same arguments each time: they are refused for so many seconds."""
+
+    name: ClassVar[str] = "call_quarantined"
+    ours: ClassVar[frozenset[str]] = frozenset({"tool"})
+    tool: str
+    losses: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class StdoutNoise(Event):
     """A worker wrote a line to stdout that is no message; it is told once in a while, with the number so far."""
 
@@ -349,6 +361,7 @@ EVENTS: tuple[type[Event], ...] = (
     WorkerSuspected,
     RolloutDone,
     CallReplayed,
+    CallQuarantined,
     StdoutNoise,
     LeftoversReaped,
     FrontStarted,
