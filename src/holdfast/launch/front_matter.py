@@ -86,7 +86,7 @@ def _split_json(text: str, start: int) -> FrontMatter:
         raise FrontMatterError(f"the front matter is no JSON: {error.msg}", error.lineno) from error
     except (ValueError, RecursionError) as error:
         raise FrontMatterError(f"the front matter is no JSON: {error}", opened) from error
-    rest = re.compile(r"[ \t\r]*(?:\n|\Z)").match(text, end)
+    rest = re.compile(r"[ \t\r]*+(?:\n|\Z)").match(text, end)
     if rest is None:
         raise FrontMatterError("the front matter must end its line", text.count("\n", 0, end) + 1)
     return FrontMatter("json", _checked(data, opened), text[rest.end() :], text.count("\n", 0, rest.end()) + 1)

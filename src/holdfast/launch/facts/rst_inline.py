@@ -27,7 +27,7 @@ _SUBSTITUTION = re.compile(r"\|[A-Za-z][\w -]*\|_{0,2}")
 _ESCAPED = re.compile(r"\\(\s|[^\w\s])|(?<=\0)\\(?=\w)")
 # Between words; at the beginning of a word it is an option.
 _DASHES = re.compile(r"(?<=\s)---?(?=\s)")
-_CODE_LIKE = re.compile(r"[\w.]+\(.*\)|\w+(?:\.\w+)+|\w*_\w*|[A-Z]\w*[A-Z]\w*|--?\w[\w-]*")
+_CODE_LIKE = re.compile(r"[\w.]+\(.*\)|\w+(?:\.\w+)+|[^\W_]*+_\w*+|[A-Z][^\WA-Z]*+[A-Z]\w*+|--?\w[\w-]*")
 
 
 def rst_inline(text: str) -> str:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from holdfast.launch.elements import sub_elements
 from holdfast.launch.module_names import is_unpublished
 
 __all__ = ["Manifest", "is_manifest", "manifest_of", "manifests_among"]
@@ -181,11 +182,12 @@ def _go_mod(plain: Manifest, text: str) -> Manifest:
     return plain._replace(name=_name(parts[-1] if parts else ""), test_command="go test ./...")
 
 
-_TAGS = re.compile(r"<!--.*?-->|<(parent|dependencies|build|modules|profiles)\b.*?</\1\s*>", re.DOTALL)
+_OTHERS = "(?P<name>parent|dependencies|build|modules|profiles)"
+_TAGS = (re.compile(rf"<!--|<{_OTHERS}\b"), re.compile(rf"-->|</{_OTHERS}\s*>"))
 
 
 def _pom(plain: Manifest, text: str) -> Manifest:
-    own = _TAGS.sub("", text)
+    own = sub_elements(text, *_TAGS)
     name = re.search(r"<artifactId>\s*+([^<$]+?)(?<!\s)\s*</artifactId>", own)
     is_group = re.search(r"<packaging>\s*pom\s*</packaging>", own) is not None
     return plain._replace(

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from holdfast.launch.elements import sub_elements
 from holdfast.launch.facts.docstrings import Docstring, Documented
 from holdfast.launch.facts.ecosystems.doc_text import first_paragraph, read_text
 
@@ -13,7 +14,7 @@ _TAG = re.compile(r"^\s*@(\w+)[ \t]*(.*)$")
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _TYPE = re.compile(r"^\{(?:[^{}]|\{[^{}]*\})*\}\s*")
 _NAMED = re.compile(r"(?:\[\s*([\w$.]++)[^\]]*\]|<?([\w$.]+)>?(?:\[\])?)\s*(?:-+\s+)?(.*)", re.DOTALL)
-_EXAMPLE_TITLE = re.compile(r"<caption>.*?</caption>\s*", re.IGNORECASE)
+_EXAMPLE_TITLE = (re.compile(r"<caption>", re.IGNORECASE), re.compile(r"</caption>\s*", re.IGNORECASE))
 
 
 class Tag(NamedTuple):
@@ -27,7 +28,9 @@ def read_tagged(text: str, language: str, markdown: Callable[[str], str] = lambd
     """Take such a text apart; `markdown` rewrites what stands in it."""
     body, tags = _parted(text)
     examples = [
-        _example(markdown(_EXAMPLE_TITLE.sub("", tag.text)), language) for tag in tags if tag.name == "example"
+        _example(markdown(sub_elements(tag.text, *_EXAMPLE_TITLE)), language)
+        for tag in tags
+        if tag.name == "example"
     ]
     described = next((tag.text for tag in tags if tag.name in ("description", "desc") and not body.strip()), "")
     told = markdown(body or described)

@@ -6,6 +6,7 @@ The engine has definitions down to methods; the fields of a struct or of an inte
 import re
 from collections.abc import Iterator, Sequence
 
+from holdfast.launch.elements import sub_elements
 from holdfast.launch.evidence import Definition
 
 __all__ = ["body_of", "fields_of"]
@@ -67,14 +68,14 @@ def _said(lines: Sequence[str]) -> str:
     if not lines[0].strip().startswith("/*"):
         return "\n".join(found[1] if (found := _COMMENT_LINE.match(line)) else line for line in lines)
     text = "\n".join(lines).strip()
-    text = re.sub(r"^/\*[*!]*|\**/$", "", text)
+    text = re.sub(r"^/\*[*!]*|(?:(?<!\*)\*+)?/$", "", text)
     return "\n".join(re.sub(r"^\s*\*? ?", "", line) for line in text.split("\n")).strip()
 
 
 def body_of(definition: Definition, source: Sequence[str], keep: re.Pattern[str] | None, most: int = 24) -> str:
     """The text of a short definition without comments, and of its body only the lines to keep."""
     lines = source[definition.start_line - 1 : definition.end_line]
-    text = re.sub(r"/\*.*?\*/", "", "\n".join(lines), flags=re.DOTALL)
+    text = sub_elements("\n".join(lines), re.compile(r"/\*"), re.compile(r"\*/"))
     made = [re.sub(r"(?:^|(?<!\s)\s+)//.*$", "", line).rstrip() for line in text.split("\n")]
     made = _whole([line for line in made if line.strip()])
     if keep is not None and len(made) > 2:

@@ -2,17 +2,21 @@
 
 import re
 
+from holdfast.launch.elements import elements, sub_elements
 from holdfast.launch.facts.docstrings import Docstring, Documented
 from holdfast.launch.facts.ecosystems.doc_markup import markup_text
 from holdfast.launch.facts.ecosystems.doc_text import first_paragraph, read_text
 
 __all__ = ["read_xmldoc"]
 
-_SECTION = r"<{0}\b[^>]*>(.*?)</{0}\s*>"
-_PARAMETER = re.compile(r"<(?:param|typeparam)\s+name=\"([^\"]+)\"\s*>(.*?)</(?:param|typeparam)\s*>", re.DOTALL)
-_EXCEPTION = re.compile(r"<exception\s+cref=\"([^\"]+)\"\s*(?:/>|>(.*?)</exception\s*>)", re.DOTALL)
-_SEE = re.compile(
-    r"<(?:see|seealso)\s+(?:cref|langword|href)=\"([^\"]+)\"\s*(?:/>|>(.*?)</(?:see|seealso)\s*>)", re.DOTALL
+_PARAMETER = (
+    re.compile(r"<(?:param|typeparam)\s+name=\"([^\"]+)\"\s*>"),
+    re.compile(r"</(?:param|typeparam)\s*>"),
+)
+_EXCEPTION = (re.compile(r"<exception\s+cref=\"([^\"]+)\"\s*(?P<empty>/)?>"), re.compile(r"</exception\s*>"))
+_SEE = (
+    re.compile(r"<(?:see|seealso)\s+(?:cref|langword|href)=\"([^\"]+)\"\s*(?P<empty>/)?>"),
+    re.compile(r"</(?:see|seealso)\s*>"),
 )
 _REFERENCE = re.compile(r"<(?:paramref|typeparamref)\s+name=\"([^\"]+)\"\s*/>")
 _TAGGED = re.compile(r"<(?:summary|remarks|param|returns|inheritdoc|value|exception|example)\b")
@@ -24,23 +28,23 @@ def read_xmldoc(text: str) -> Docstring:
         return read_text(markup_text(text, "csharp", "code"), "csharp")
     parts = [_section(text, name) for name in ("summary", "value", "remarks", "example")]
     found = read_text("\n\n".join(_markdown(part) for part in parts if part), "csharp")
-    for name, said in _PARAMETER.findall(text):
-        told = first_paragraph(_markdown(said))
+    for named, inside, _ in elements(text, *_PARAMETER):
+        told = first_paragraph(_markdown(inside))
         if told:
-            found.parameters.append(Documented(name, told))
+            found.parameters.append(Documented(named[1], told))
     found.returns = first_paragraph(_markdown(_section(text, "returns")))
-    for name, said in _EXCEPTION.findall(text):
-        found.raises.append(Documented(_plain(name), first_paragraph(_markdown(said or ""))))
+    for named, inside, _ in elements(text, *_EXCEPTION):
+        found.raises.append(Documented(_plain(named[1]), first_paragraph(_markdown(inside))))
     return found
 
 
 def _section(text: str, name: str) -> str:
-    found = re.search(_SECTION.format(name), text, re.DOTALL)
-    return found[1] if found else ""
+    opening, closing = re.compile(rf"<{name}\b[^>]*>"), re.compile(rf"</{name}\s*>")
+    return next((inside for _, inside, _ in elements(text, opening, closing)), "")
 
 
 def _markdown(text: str) -> str:
-    text = _SEE.sub(lambda found: f"<c>{(found[2] or '').strip() or _plain(found[1])}</c>", text)
+    text = sub_elements(text, *_SEE, lambda found, inside: f"<c>{inside.strip() or _plain(found[1])}</c>")
     return markup_text(_REFERENCE.sub(r"<c>\1</c>", text), "csharp", "code")
 
 

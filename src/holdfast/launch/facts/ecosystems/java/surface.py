@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
+from holdfast.launch.elements import elements
 from holdfast.launch.evidence import Definition, Module, parsed
 from holdfast.launch.facts.ecosystems.declared import Dialect, Offered, Told, module_symbol, one_line, symbols_of
 from holdfast.launch.facts.ecosystems.java.documentation import read_javadoc
@@ -121,10 +122,11 @@ class _Finder:
     def _package(self, name: str, found: Sequence[Offered]) -> Symbol:
         path = self._notes.get(name, "")
         text = self._text(path) if path else ""
-        said = re.search(r"/\*\*(.*?)\*/", text, re.DOTALL)
-        if path and said:
-            doc = "\n".join(re.sub(r"^\s*\* ?", "", line) for line in said[1].split("\n"))
-            lines = (text.count("\n", 0, said.start()) + 1, text.count("\n", 0, said.end()) + 1)
+        comment = next(elements(text, re.compile(r"/\*\*"), re.compile(r"\*/")), None)
+        if path and comment:
+            opening, inside, end = comment
+            doc = "\n".join(re.sub(r"^\s*\* ?", "", line) for line in inside.split("\n"))
+            lines = (text.count("\n", 0, opening.start()) + 1, text.count("\n", 0, end) + 1)
             return module_symbol(name, name.rpartition(".")[2], path, doc, lines, _DIALECT)
         first = found[0].told[0]
         at = next((n for n, line in enumerate(first.source, 1) if _PACKAGE.match(line)), 1)

@@ -7,9 +7,10 @@ from holdfast.launch.facts.ecosystems.doc_tags import read_tagged
 
 __all__ = ["read_jsdoc"]
 
-_LINK = re.compile(r"\{@(?:link|linkcode|linkplain)\s+([^\s|}]++)\s*+\|?\s*([^}]*+)\}")
-_CODE = re.compile(r"\{@code\s++([^}]*+)\}")
-_BARE = re.compile(r"\{@\w+\s*([^}]*)\}")
+# Without a closing brace they take the rest of the text, in which nothing can match then.
+_LINK = re.compile(r"\{@(?:link|linkcode|linkplain)\s+([^\s|}]++)\s*+\|?\s*+([^}]*+)(\}?)")
+_CODE = re.compile(r"\{@code\s++([^}]*+)(\}?)")
+_BARE = re.compile(r"\{@\w++\s*+([^}]*+)(\}?)")
 _HTML = re.compile(r"</?(?:p|br|b|i|em|strong)\s*/?>", re.IGNORECASE)
 
 
@@ -19,8 +20,9 @@ def read_jsdoc(text: str) -> Docstring:
 
 
 def _markdown(text: str) -> str:
-    text = _LINK.sub(lambda found: found[2].strip() or _target(found[1]), text)
-    return _HTML.sub(" ", _BARE.sub(r"\1", _CODE.sub(r"`\1`", text)))
+    text = _LINK.sub(lambda found: (found[2].strip() or _target(found[1])) if found[3] else found[0], text)
+    text = _CODE.sub(lambda found: f"`{found[1]}`" if found[2] else found[0], text)
+    return _HTML.sub(" ", _BARE.sub(lambda found: found[1] if found[2] else found[0], text))
 
 
 def _target(name: str) -> str:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from holdfast.launch.elements import sub_elements
 from holdfast.launch.evidence import Definition, Module, parsed
 from holdfast.launch.facts.ecosystems.declared import Dialect, Offered, Told, module_symbol, one_line, symbols_of
 from holdfast.launch.facts.ecosystems.fields import body_of, fields_of
@@ -244,8 +245,8 @@ class _Finder:
         if not source:
             return None
         clause = found[1]
-        braces = re.search(r"\{(.*?)\}", clause, re.DOTALL)
-        for inner, outer in _pairs(braces[1]) if braces else ():
+        names, closed, _ = clause.partition("{")[2].partition("}")
+        for inner, outer in _pairs(names) if closed else ():
             if outer == where.name:
                 return _Where(source, inner)
         head = clause.partition("{")[0].strip(" ,\n")
@@ -301,7 +302,7 @@ def _language(path: str) -> str:
 
 def _pairs(names: str) -> Iterator[tuple[str, str]]:
     """The names in braces, as they are inside and outside: `a as b`, `a: b`."""
-    for one in re.sub(r"/\*.*?\*/|//[^\n]*", "", names, flags=re.DOTALL).split(","):
+    for one in sub_elements(names, re.compile(r"/\*|(?P<empty>//[^\n]*)"), re.compile(r"\*/")).split(","):
         words = re.sub(r"^\s*type\s+", "", one.strip())
         inner, _, outer = words.partition(" as ") if " as " in words else words.partition(":")
         if inner.strip():

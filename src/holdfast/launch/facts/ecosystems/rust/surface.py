@@ -274,7 +274,7 @@ def _is_hidden(source: Sequence[str], start: int) -> bool:
     last = start - 1
     while last < len(source) - 1 and _HEAD.match(source[last]):
         last += 1
-    return any(_HIDDEN.search(re.sub(r"\s*//.*", "", line)) for line in source[first : last + 1])
+    return any(_HIDDEN.search(re.sub(r"(?:(?<!\s)\s+)?//.*", "", line)) for line in source[first : last + 1])
 
 
 def _block_end(lines: Sequence[str], start: int) -> int:
