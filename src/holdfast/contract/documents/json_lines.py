@@ -9,7 +9,10 @@ from functools import lru_cache
 
 __all__ = ["key_lines"]
 
-_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/)?|[{}\[\],:]|[^\s{}\[\],:"/]+|/|"')
+# A string that its line does not end takes the rest of the line.
+_TOKEN = re.compile(
+    r'"(?:[^"\\\n]++|\\.)*+"?|//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/)?|[{}\[\],:]|[^\s{}\[\],:"/]++|/'
+)
 _OPENING: dict[str, str | int] = {"{": "", "[": 0}
 _AFTER_A_VALUE = frozenset("}],:")
 _MAX_MEMBERS = 50_000

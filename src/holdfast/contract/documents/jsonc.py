@@ -14,8 +14,9 @@ __all__ = ["MAX_DEPTH", "JsonText", "depth_within", "read_json"]
 
 MAX_DEPTH = 100
 MAX_LENGTH = 1_000_000
-_STRING_OR_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*')
-_STRING_OR_COMMA = re.compile(r'"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])')
+# A string that its line does not end takes the rest of the line.
+_STRING_OR_COMMENT = re.compile(r'"(?:[^"\\\n]++|\\.)*+"?|//[^\n]*|/\*')
+_STRING_OR_COMMA = re.compile(r'"(?:[^"\\\n]++|\\.)*+"?|,(?=\s*[}\]])')
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,3 +78,10 @@ def test_each_member_is_found_on_its_line() -> None:
     assert lines["/a/b~1c/2/d"] == 3
     assert lines["/e"] == 5
     assert "/x" not in lines
+
+
+def test_a_string_of_escaped_quotes_without_an_end_is_read_once() -> None:
+    text = '{"a": "' + '\\"' * 499_000  # the square of it would take longer than the time limit of a test
+
+    assert read_json(text).line == 1
+    assert set(key_lines(text)) == {"", "/a"}
