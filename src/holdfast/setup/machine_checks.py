@@ -104,7 +104,7 @@ def _git(_: Settings) -> Iterator[Finding]:
     except GitError as error:
         yield Finding("git", "warn", f"{found} does not work: {error}", "git --version")
         return
-    version = re.search(r"[0-9]+(?:\.[0-9]+)+", printed)
+    version = re.search(r"(?<![0-9])[0-9]+(?:\.[0-9]+)+", printed)
     yield Finding("git", "ok", f"{version[0] if version else 'unknown version'} at {found}")
 
 

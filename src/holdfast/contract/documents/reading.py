@@ -42,7 +42,7 @@ _SCHEMA_KEYS = frozenset(
 )
 # Behind a sentence only a whole version that ends one: "Needs Foo. Version: 3.11 of it" states none.
 _BEHIND_A_SENTENCE = (
-    r"[.;!?)][ \t]+(?=[*_]{0,3}Version[*_]{0,3}:[*_` \t]{0,5}v?\d+\.\d+\.\d+[\w+-]{0,40}[*_`]{0,3}"
+    r"[.;!?)][ \t]+(?=[*_]{0,3}Version[*_]{0,3}:[*_` \t]{0,5}v?\d+\.\d+\.\d++[\w+-]{0,40}[*_`]{0,3}"
     r"(?:[.;,)]|[ \t]{0,9}(?:\n|$)))"
 )
 _VERSION = re.compile(

@@ -24,7 +24,7 @@ REFUSED = (
             r":\w+:$|--\s?$|\[\w*\]\s*$"
         ),
     ),
-    ("address", re.compile(r"https?://|www\.|\S+@\S+\.\w|\bmailto:", re.IGNORECASE)),
+    ("address", re.compile(r"https?://|www\.|(?<!\S)\S[^\s@]*+@\S+\.\w|\bmailto:", re.IGNORECASE)),
     ("ellipsis", re.compile(r"^\s*(?:\.\.\.|…)|(?:\.\.\.|…)\s*$")),
     ("shell", re.compile(r"^\s*(?:\$|%|>>>|>|C:\\)\s")),
     (

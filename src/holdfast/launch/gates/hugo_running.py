@@ -19,7 +19,7 @@ __all__ = ["Build", "HugoError", "build", "copied", "listed", "source_folder"]
 
 _ERROR = re.compile(r"^(?:ERROR|Error:|panic:|FATAL)\s*(?:\[\w[\w-]*\]\s*)?(.*)$")
 _SUMMARY = re.compile(r"(?:error building site: )?logged \d+ error\(s\)")
-_PLACE = re.compile(r'"?([^\s":]+\.\w+):(\d+):\d+"?')
+_PLACE = re.compile(r'"?((?<![^\s":])[^\s":]+\.\w+):(\d+):\d+"?')
 _DENIED = re.compile(r'"?((?<![^"])[^"]*)"? is not whitelisted in policy "(security[\w.]*)"')
 _KEPT = ("PATH", "HOME", "TMPDIR", "GOPATH", "GOPROXY", "GOFLAGS", "GOMODCACHE", "SSL_CERT_FILE")
 _LARGEST_OUTPUT = 1 << 20

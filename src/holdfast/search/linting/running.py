@@ -31,7 +31,7 @@ _OUTPUT = 32 << 20  # bytes
 _POLL = 0.1  # seconds between two questions whether to stop
 _SAID = (0, 1)  # exit codes of a linter that has done its work
 _MOST_REMARKS = 20
-_NUMBERS = re.compile(r"\d+(?:\.\d+)+")
+_NUMBERS = re.compile(r"(?<!\d)\d+(?:\.\d+)+")
 
 Progress = Callable[[str, int, int | None, str], None]
 Stop = Callable[[], bool]

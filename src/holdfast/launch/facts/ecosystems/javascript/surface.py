@@ -36,7 +36,7 @@ _REQUIRED = re.compile(
 )
 _ASSIGNED = re.compile(
     r"(?:module\.)?exports\.(\w+)\s*=\s*require\(\s*['\"]([^'\"]+)['\"]\s*\)|"
-    r"^\s*(\w+)\s*:\s*require\(\s*['\"]([^'\"]+)['\"]\s*\)",
+    r"^[^\S\n]*+(\w+)\s*:\s*require\(\s*['\"]([^'\"]+)['\"]\s*\)",
     re.MULTILINE,
 )
 _LOCAL_NAMES = re.compile(r"^export\s*\{([^}]*)\}\s*;?(?<!\s)\s*$(?!\s*from)", re.MULTILINE)
