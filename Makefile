@@ -5,8 +5,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 CLIENTS := $(VENV)/.clients
 WORKERS ?= 3
-HOSTILE := tests/hostile tests/hostile/full_sites.py tests/cli/test_hostile_repository.py tests/search/test_tools_traced.py \
-  tests/launch/test_tools_traced.py tests/search/test_private_files.py tests/unit/launch/test_private_files.py \
+HOSTILE := tests/hostile tests/hostile/full_sites.py tests/hostile/full_expressions.py tests/cli/test_hostile_repository.py \
+  tests/search/test_tools_traced.py tests/launch/test_tools_traced.py tests/search/test_private_files.py tests/unit/launch/test_private_files.py \
   tests/unit/launch/test_hugo_fence.py tests/unit/launch/test_token_grants.py tests/host/test_secrets.py tests/api/test_flood.py \
   tests/search/test_index_damage.py tests/launch/test_bad_inputs.py tests/launch/test_bad_repositories.py
 

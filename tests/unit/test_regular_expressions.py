@@ -1,7 +1,7 @@
 """Every regular expression of the source is pumped with texts made from itself.
 
 Here with short texts, on which those that explode or grow with the cube are found.
-`python -m benchmarks.regex_pumps` takes long ones, which needs minutes, and lists those that grow with the square.
+tests/hostile/full_expressions.py takes long ones, and lists those that grow with the square with their bounds.
 """
 
 import re
