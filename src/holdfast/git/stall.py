@@ -10,11 +10,12 @@ from time import monotonic
 
 from holdfast.git.asking import GitTimeoutError
 
-__all__ = ["STALLED", "GitStalledError", "Stall"]
+__all__ = ["STALLED", "GitStalledError", "Stall", "has_worked"]
 
 STALLED = 30.0  # seconds; a server that is at work sends something every five
 _BETWEEN = 1.0  # seconds between two looks
-_NO_WORK = 0.01  # seconds of computing time that a process takes to wait
+_WAITING = 0.02  # of a processor: what a git and its transport take at most that wake up to see whether bytes came
+_TICK = 0.01  # seconds; the system counts computing time in such steps
 
 
 class GitStalledError(GitTimeoutError):
@@ -36,10 +37,18 @@ class Stall:
             return
         self._next = now + min(_BETWEEN, self._seconds / 4)
         work = _work_of(self._pid)
-        if work is None or work[0] != self._seen[0] or work[1] > self._seen[1] + _NO_WORK:
+        if work is None or has_worked(self._seen, work, now - self._since):
             self._seen, self._since = work or (-1, 0.0), now
         elif now - self._since > self._seconds:
             raise GitStalledError(f"the other side has sent nothing for {self._seconds:.0f} seconds")
+
+
+def has_worked(before: tuple[int, float], after: tuple[int, float], seconds: float) -> bool:
+    """Whether bytes moved in these seconds, or more was computed than waiting takes.
+
+    A git that waits wakes up some twenty times a second: in half a minute that is more than one step of its clock.
+    """
+    return after[0] != before[0] or after[1] - before[1] > 1.5 * _TICK + _WAITING * seconds
 
 
 def _work_of(pid: int) -> tuple[int, float] | None:

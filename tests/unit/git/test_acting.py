@@ -17,7 +17,7 @@ from tests.unit.search.processes import running_git
 
 from holdfast.git.acting import act, checked_address, clone_at
 from holdfast.git.asking import GitError, GitStoppedError, GitTimeoutError
-from holdfast.git.stall import GitStalledError
+from holdfast.git.stall import GitStalledError, has_worked
 
 WAITS = ["-c", "alias.wait=!exec tail -f /dev/null", "wait"]
 
@@ -259,6 +259,13 @@ def test_a_server_that_takes_the_connection_and_sends_nothing_is_given_up(tmp_pa
 def test_a_git_that_works_without_a_word_is_not_taken_for_stalled(tmp_path: Path) -> None:
     busy = "alias.busy=!timeout 1 sh -c 'while :; do :; done'; true"
     act(["-c", busy, "busy"], root=tmp_path, network=True, stalled=0.3)
+
+
+def test_the_computing_time_of_waiting_is_no_work_however_long_it_is_summed_up() -> None:
+    # Seen with git 2.39 in a TLS handshake that the other side never answers: a hundredth of a second every five.
+    assert not any(has_worked((911_000, 0.03), (911_000, 0.03 + 0.01 * (one // 5)), one) for one in range(36))
+    assert has_worked((911_000, 0.03), (911_001, 0.03), 1)
+    assert has_worked((911_000, 0.03), (911_000, 0.08), 1)
 
 
 def test_an_interrupt_ends_a_git_that_waits_for_a_silent_server(tmp_path: Path) -> None:
