@@ -103,7 +103,7 @@ class IndexWriter:
         self, tasks: list[FileToPrepare], pool: ParsePool, progress: Progress, stop: Stop, done: Ingested
     ) -> None:
         languages = {task.path: task.language for task in tasks}
-        slow = {task.path for task in tasks if _has_grammar(task)}
+        slow = {task.path: task for task in tasks if _has_grammar(task)}
         keyed: Iterable[tuple[str, FileToPrepare]] = ((task.path, self._patiently(task)) for task in tasks)
         for count, (path, outcome) in enumerate(
             _in_order(self._counted(pool.map(keyed, stop, self._patiently), slow), list(languages)), 1
@@ -124,13 +124,16 @@ class IndexWriter:
                 self.store.checkpoint()
             progress("index", count, len(tasks), path)
 
-    def _counted(self, outcomes: Iterable[tuple[str, Any]], slow: set[str]) -> Iterator[tuple[str, Any]]:
+    def _counted(
+        self, outcomes: Iterable[tuple[str, Any]], slow: dict[str, FileToPrepare]
+    ) -> Iterator[tuple[str, Any]]:
         """Outcomes as they come, after a look at what they took beyond the usual."""
         for path, outcome in outcomes:
             if path in slow and isinstance(outcome, PreparedFile):
                 self._excess += excess_of(sum(outcome.costs.values()), outcome.size)
             elif path in slow and isinstance(outcome, Failure) and outcome.reason == _TIMEOUT:
-                self._excess += seconds_for(0)
+                size = _size(slow[path])
+                self._excess += excess_of(seconds_for(size), size)
             yield path, outcome
 
     def _patiently(self, task: FileToPrepare) -> FileToPrepare:

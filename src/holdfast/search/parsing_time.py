@@ -22,7 +22,7 @@ _BYTES_PER_SECOND = 100_000  # a tenth of what is usual for code
 # A whole build: what a file takes beyond a quarter of the usual pace is summed up. Repositories that were not made
 # slow on purpose have 0.2 seconds of it, most of which loads grammars.
 _FAIR, _FAIR_BYTES_PER_SECOND = 0.05, 250_000
-_EXCESS, _EXCESS_PER_FAIR = 10.0, 0.05
+_EXCESS, _EXCESS_PER_FAIR = 4.0, 0.02
 
 _own_excess = 0.0  # of the files that this process has parsed
 
@@ -38,7 +38,10 @@ def excess_of(seconds: float, size: int) -> float:
 
 
 def most_excess(files: int, size: int) -> float:
-    """How much of that a build of so many files with so many bytes may have; the rest becomes plain text."""
+    """How much of that a build of so many files with so many bytes may have; the rest becomes plain text.
+
+    One file that hangs its parser is within it, several that do are not.
+    """
     return _EXCESS + _EXCESS_PER_FAIR * _fair(files, size)
 
 

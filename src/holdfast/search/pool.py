@@ -244,7 +244,9 @@ class ParsePool:
                 self._raise_if_stopped()
                 if stop():  # the workers that are at something are killed below
                     raise ToolError("CANCELLED", "indexing was stopped; the old index is untouched")
-                more = self._fill(source)
+                # What failed is heard of first: `revise` may not send more of its kind again.
+                has_failure = any(isinstance(outcome, Failure) for _, outcome in self._done)
+                more = has_failure or self._fill(source)
                 if self._done:
                     key, outcome = self._done.popleft()
                     yield key, outcome if isinstance(outcome, Failure) else _read(outcome)
