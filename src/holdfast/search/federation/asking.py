@@ -55,7 +55,8 @@ def ask_all(
 ) -> Federated:
     """The answers of all members to one request; ToolError where none of them can be searched.
 
-    `report` gets each repository as soon as it is searched, with its first hits.
+    `report` gets each repository as soon as it is searched, with the first hits of all so far: notices that come
+    soon after another are not sent. For the same reason the first one is that of the first repository.
     """
     parse(request.query, fields=SHORTCUTS)  # a mistake in it is nobody else's
     own = replace(request, repo_path=(), workspace_path=None, top=max(request.top, COMPARED))
@@ -66,12 +67,12 @@ def ask_all(
         # Where an index has to be opened, a disk is waited for: that goes side by side.
         closed = [one for one in asked if not (one.problem or served.is_open(one.member.repository))]
         served.in_parallel(lambda one: _stand(served, one, own, stop), closed)
-        if report is not None:
-            report(f"searching {len(asked)} repositories", 0, len(asked), [])
+        early: list[dict[str, Any]] = []
         for done, one in enumerate(asked, 1):
             _stand(served, one, own, stop)
             if report is not None:
-                report(f"searched {one.member.name}", done, len(asked), _early_hits(one))
+                early += _early_hits(one)
+                report(f"searched {one.member.name}", done, len(asked), list(early))
         order = {mode: _fused(asked, mode, request.top) for mode in modes(request)}
         for at, one in enumerate(asked):
             _show(one, _counts(order, at))
