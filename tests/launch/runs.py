@@ -28,6 +28,7 @@ from holdfast.launch.service import RunService
 from holdfast.launch.store.objects import ObjectStore, address_of
 from holdfast.launch.store.records import Event
 from holdfast.launch.store.run_store import RunStore
+from holdfast.launch.token_grants import TokenGrants
 from holdfast.launch.tools import server
 from holdfast.launch.workspace import Workspace
 from holdfast.settings import Settings
@@ -126,7 +127,8 @@ def launched(folder: Path) -> Launched:
 
 
 def _workspace(root: Path) -> Workspace:
-    return Workspace(root, f"sqlite:///{root / 'runs.sqlite'}")
+    grants = TokenGrants("LAUNCH_TOKEN=127.0.0.1")  # tests have their services on this machine
+    return Workspace(root, f"sqlite:///{root / 'runs.sqlite'}", grants=grants)
 
 
 class Place:
@@ -162,7 +164,8 @@ class Place:
         """From now on the tools of this process serve this workspace."""
         if Place.serving is not self:
             Place.stop()
-            calls.configure(replace(Settings(), launch_dir=self.root, **settings))
+            own = {"launch_dir": self.root, "launch_tokens": "LAUNCH_TOKEN=127.0.0.1", **settings}
+            calls.configure(replace(Settings(), **own))
             Place.serving = self
 
     @staticmethod

@@ -8,6 +8,7 @@ import json
 import os
 import secrets
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from tests.launch.site_sources import site_files
 from tests.launch.tablekit_sources import TABLEKIT
 
 from holdfast.launch import states
+from holdfast.launch.engine import labour
 from holdfast.launch.service import RunService
 from holdfast.launch.toolchain import hugo_executable
 from holdfast.launch.workspace import Workspace
@@ -281,6 +283,8 @@ def test_a_run_goes_on_after_its_disk_was_full(tmp_path: Path, room: int, worker
     with RunService(workspace) as service:
         run = service.start(config, drive=False)[0]
         with pytest.MonkeyPatch.context() as patch:
+            # A worker of launch reads no PYTHONPATH; this one does, to have its disk limited.
+            patch.setattr(labour, "_COMMAND", (sys.executable, "-P", "-m", "holdfast.launch.working"))
             patch.setenv("PYTHONPATH", str(tmp_path / "limited"), prepend=os.pathsep)
             patch.setenv("FULL_DISK", str(room))
             service.engine.perform("drive", run.run_id)

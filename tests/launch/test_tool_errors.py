@@ -201,7 +201,6 @@ def test_a_run_that_another_process_executes_is_busy_until_it_is_cancelled(
     assert succeeded(place.run_call("launch_cancel"))["state"] == "CANCELLED"
 
     executor.communicate(timeout=BOUND)
-    assert executor.returncode != 0
     assert place.new_events()[-1].type in ("RUN_CANCELLED", "WORK_ITEM_FAILED")
 
 

@@ -44,7 +44,6 @@ OnNote = Callable[[Notification], None]
 
 _CLIENT = {"name": "holdfast-http", "version": __version__}
 _META = {META_REVISION: MODERN, META_CAPABILITIES: {}, META_CLIENT_INFO: _CLIENT}
-_LONGEST_MESSAGE = 16 * MAX_MESSAGE_BYTES  # the host bounds what it sends; this only bounds our memory
 _MOST_PENDING = 1024
 _TAGS = (META_SUBSCRIPTION, META_REQUEST)
 _LOG = "notifications/message"
@@ -79,13 +78,16 @@ class HostCall(Generic[T]):
 class HostLink:
     """All calls in flight between this process and its host."""
 
-    def __init__(self, prefix: str, *, on_lost: Callable[[str], None]) -> None:
+    def __init__(
+        self, prefix: str, *, on_lost: Callable[[str], None], max_message_bytes: int = MAX_MESSAGE_BYTES
+    ) -> None:
         self._prefix = prefix
         self._numbers = itertools.count(1)
         self._pending: dict[str, HostCall[Any]] = {}
         self._closed: str | None = None  # why nothing can be asked any more
         self._host_is_slow = False
-        self._framer = LineFramer(_LONGEST_MESSAGE, ends_kept=ENDS_KEPT)
+        # The host bounds what it sends; this only bounds our memory.
+        self._framer = LineFramer(2 * max_message_bytes, ends_kept=ENDS_KEPT)
         self._outbox = Outbox(
             LineFramer(), _NoLog(), on_full=self._on_full, on_lost=lambda: on_lost("broken_pipe")
         )

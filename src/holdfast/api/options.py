@@ -14,6 +14,7 @@ from holdfast.api.addresses import is_network
 from holdfast.api.callers import Token
 from holdfast.errors import UsageError, WireError
 from holdfast.wire.codec import decode
+from holdfast.wire.framing import MAX_MESSAGE_BYTES
 
 __all__ = ["FrontOptions", "MountedRepository", "parse_options", "read_options_line"]
 
@@ -56,6 +57,7 @@ class FrontOptions:
     allowed_hosts: tuple[str, ...] = ()
     cors_origins: tuple[str, ...] = ()
     max_body_bytes: int = 1_000_000
+    max_message_bytes: int = MAX_MESSAGE_BYTES  # of the host; the front reads twice as much in one message
     timeout: float = 120.0  # seconds that the work of one request may take
     body_timeout: float = 10.0  # seconds in which the whole body has to arrive
     header_timeout: float = 10.0  # seconds in which the head of a request has to arrive

@@ -77,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
 
 async def _serve(options: FrontOptions, listener: socket.socket, streams: StandardStreams, offer: _Offer) -> None:
     lifetime = Lifetime(exit_with_parent=True)
-    link = HostLink(options.id_prefix, on_lost=lifetime.end)
+    link = HostLink(options.id_prefix, on_lost=lifetime.end, max_message_bytes=options.max_message_bytes)
     front = Front(options, _bound(listener), link, offer.routes, offer.gate)
     server = bounded_server(front, options, front.metrics, front.stamp)
     with lifetime.watch():

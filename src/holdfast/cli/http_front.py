@@ -57,6 +57,7 @@ def new_front_plan(settings: Settings, module: str, shown: str, more: Mapping[st
         "clientStreams": settings.http_client_streams,
         "sessionIdle": settings.http_session_idle,
         "maxBodyBytes": _body_limit(settings),
+        "maxMessageBytes": settings.max_message_bytes,
         **more,
     }
     return FrontPlan(module_command(module), listener, options)

@@ -203,7 +203,7 @@ def crash_loop_with_spares(world: World, times: int) -> list[float]:
     pauses = []
     for number in range(times):
         world.now += 0.2
-        world.calls(number + 1, "write")
+        world.calls(number + 1, "write", {"n": number})  # one and the same call would be quarantined
         world.lose_worker()
         pauses.append(world.starts()[-1])
         for generation in list(world.state.workers):
