@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from time import monotonic
 
@@ -86,7 +86,8 @@ def act(
         "SSH_ASKPASS": "/bin/false", "GIT_SSH_COMMAND": os.environ.get("GIT_SSH_COMMAND", _SSH),
     }  # fmt: skip
     # A file and not a pipe: `communicate` forgets the rest of its input when it is asked again after a timeout.
-    with tempfile.TemporaryFile() as given:
+    with ExitStack() as opened:
+        given = opened.enter_context(tempfile.TemporaryFile())
         given.write(stdin)
         given.seek(0)
         try:
@@ -96,13 +97,10 @@ def act(
             )  # fmt: skip
         except (OSError, ValueError) as error:
             raise GitError(f"git cannot be started: {error}") from error
-    with process:  # closes its pipes, whatever happens
-        try:
-            stall = Stall(process.pid, stalled) if network else None
-            out, err = _communicate(process, monotonic() + seconds, stop, stall)
-        finally:
-            if process.poll() is None:
-                end_group(process)
+        opened.enter_context(process)  # closes its pipes, whatever happens
+        opened.callback(end_group, process)
+        stall = Stall(process.pid, stalled) if network else None
+        out, err = _communicate(process, monotonic() + seconds, stop, stall)
     if process.returncode:
         said = err.decode("utf-8", "replace")[:_LONGEST_COMPLAINT]
         raise GitFailedError(_complaint(said) or f"git ended with {process.returncode}", said)
