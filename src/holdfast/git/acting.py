@@ -90,13 +90,18 @@ def act(
         given = opened.enter_context(tempfile.TemporaryFile())
         given.write(stdin)
         given.seek(0)
+        process = subprocess.Popen.__new__(subprocess.Popen)
         try:
-            process = subprocess.Popen(
+            process.__init__(  # type: ignore[misc]
                 [*words, *arguments], env=kept | ours | own | dict(env or {}), process_group=0,
                 stdin=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, umask=0o077,
             )  # fmt: skip
         except (OSError, ValueError) as error:
             raise GitError(f"git cannot be started: {error}") from error
+        except BaseException:  # an interrupt, when git may run already
+            if getattr(process, "pid", None):
+                end_group(process)
+            raise
         opened.enter_context(process)  # closes its pipes, whatever happens
         opened.callback(end_group, process)
         stall = Stall(process.pid, stalled) if network else None

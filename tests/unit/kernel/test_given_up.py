@@ -108,7 +108,7 @@ def test_four_stuck_threads_are_a_reason_although_it_has_other_work() -> None:
 
     assert world.state.active == 2
     world.worker_answers(1, {"ok": 1})
-    assert world.answer_to(1)["result"] == {"ok": 1}
+    assert world.result_of(1) == {"ok": 1}
 
 
 def test_a_successor_that_fails_is_not_tried_again_until_another_thread_is_stuck() -> None:
